@@ -1,0 +1,23 @@
+"""mkldash: watch multiple kernel learning solvers think.
+
+Importing this package loads no graphics library and compiles nothing; the
+estimators are imported when first asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["ElasticNetMKLClassifier", "KernelStack", "__version__"]
+
+if TYPE_CHECKING:
+    from mkldash.estimators import ElasticNetMKLClassifier, KernelStack
+
+
+def __getattr__(name: str) -> Any:
+    if name in {"ElasticNetMKLClassifier", "KernelStack"}:
+        from mkldash import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module 'mkldash' has no attribute {name!r}")

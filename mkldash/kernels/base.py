@@ -1,0 +1,179 @@
+"""What a kernel and a bank of kernels must answer.
+
+Solvers never touch a Gram matrix except through `KernelBank`.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.kernels.weights import Weights
+
+Array = NDArray[np.float64]
+
+__all__ = [
+    "CombinedKernel",
+    "DroppedKernel",
+    "Kernel",
+    "KernelBank",
+    "KernelTerm",
+]
+
+
+@dataclass(frozen=True)
+class Kernel(abc.ABC):
+    """A kernel function; a frozen dataclass of its parameters.
+
+    Class facts: `name` (used by the command line) and `reference`.
+    """
+
+    name: ClassVar[str]
+    reference: ClassVar[str] = ""
+
+    @abc.abstractmethod
+    def gram(self, X: Array, Y: Array | None = None) -> Array:
+        """Kernel values, shape (n, m), between rows of X (n, p) and Y (m, p)."""
+
+    @abc.abstractmethod
+    def diagonal(self, X: Array) -> Array:
+        """k(x_i, x_i), shape (n,), without the matrix."""
+
+    @property
+    @abc.abstractmethod
+    def label(self) -> str:
+        """Short readable name with its parameters, such as ``gaussian 0.5``."""
+
+
+@dataclass(frozen=True)
+class KernelTerm:
+    """One kernel on some of the features.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    columns : tuple of int
+        Feature columns that the kernel sees.
+    feature : str
+        Name of the single feature, or ``"all"``.
+    """
+
+    kernel: Kernel
+    columns: tuple[int, ...]
+    feature: str
+
+    @property
+    def name(self) -> str:
+        """Readable and unique in its bank, such as ``gaussian 0.5 · V3``."""
+        return f"{self.kernel.label} · {self.feature}"
+
+
+@dataclass(frozen=True)
+class DroppedKernel:
+    """A kernel that the bank left out, and why (a sentence)."""
+
+    name: str
+    reason: str
+
+
+class CombinedKernel(Protocol):
+    """The weighted Gram matrix K = sum_k theta_k K_k, as much of it as asked for."""
+
+    n_rows: int
+
+    def matrix(self) -> Array:
+        """All of it, shape (n_rows, n_rows), symmetric, freshly owned."""
+
+    def block(self, rows: NDArray[np.intp]) -> Array:
+        """K[rows][:, rows], shape (m, m)."""
+
+    def apply(self, a: Array) -> Array:
+        """K a, shape (n_rows,), exact for the stored kernels; uses a != 0 only."""
+
+    def residual(self) -> tuple[float, Array]:
+        """What the storage left out: (sum_k theta_k eps_k, diagonal of R).
+
+        eps_k bounds the trace of K_k minus its stored form and
+        R = sum_k theta_k (K_k - stored K_k); zeros when storage is exact.
+        """
+
+
+class KernelBank(abc.ABC):
+    """An explicit, ordered list of Gram matrices over the training rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the kernels kept, in order.
+    terms : tuple of KernelTerm or None
+        What each kept kernel is; None for matrices that the user gave.
+    scales : array, shape (n_kernels,)
+        Factor by which each kernel was multiplied (1/trace, or 1).
+    traces : array, shape (n_kernels,)
+        Traces before scaling.
+    residuals : array, shape (n_kernels,)
+        Upper bound on trace(K_k - stored K_k); zeros when exact.
+    kept : array of int, shape (n_kernels,)
+        Position of each kept kernel in the list that was given.
+    n_given : int
+        Number of kernels given, dropped ones included.
+    dropped : tuple of DroppedKernel
+    warnings : tuple of str
+        Sentences for the person (constant columns, unequal traces).
+    n_rows, nbytes : int
+        Training rows; bytes that the stored kernels take.
+    storage : str
+        ``"dense"``, ``"factored"`` or ``"precomputed"``.
+    ranks : array of int or None
+        Rank of each kernel's factor; None unless factored.
+    key : str
+        Hash of the content: equal keys mean equal banks.
+    """
+
+    names: tuple[str, ...]
+    terms: tuple[KernelTerm, ...] | None
+    scales: Array
+    traces: Array
+    residuals: Array
+    kept: NDArray[np.intp]
+    n_given: int
+    dropped: tuple[DroppedKernel, ...]
+    warnings: tuple[str, ...]
+    n_rows: int
+    nbytes: int
+    storage: str
+    ranks: NDArray[np.intp] | None
+    key: str
+
+    @property
+    def n_kernels(self) -> int:
+        """Number of kernels kept."""
+        return len(self.names)
+
+    def weights(self, values: Array) -> Weights:
+        """Weights over this bank's kernels."""
+        return Weights.of(self.names, values)
+
+    @abc.abstractmethod
+    def combine(self, theta: Array) -> CombinedKernel:
+        """The weighted Gram matrix; kernels of weight zero cost nothing."""
+
+    @abc.abstractmethod
+    def quadratic_forms(self, a: Array) -> Array:
+        """u_k = a' K_k a, shape (n_kernels,), clipped at zero; uses a != 0 only."""
+
+    @abc.abstractmethod
+    def columns(self, a: Array, rows: NDArray[np.intp]) -> Array:
+        """(K_k a) on `rows` for every kernel, shape (len(rows), n_kernels)."""
+
+    @abc.abstractmethod
+    def decision(self, X_new: Array, theta: Array, a: Array) -> Array:
+        """sum_k theta_k K_k(X_new, X) a, shape (n_new,), without the bias.
+
+        Uses the training scales and touches only theta_k > 0 and a_i != 0.
+        For given matrices `X_new` is the stack of shape (n_given, n_new, n_rows).
+        """

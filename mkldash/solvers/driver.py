@@ -1,0 +1,121 @@
+"""The only loop: runs a solver until its stop rule says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.problems.certificates import relative_gap
+from mkldash.problems.problem import Problem
+from mkldash.solvers.base import Best, Snapshot, Solver, WarmStart, new_cancel_flag
+from mkldash.solvers.stopping import Status, StopRule, StopWatch
+
+__all__ = ["Result", "solve"]
+
+Callback = Callable[[Snapshot], bool | None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """What a run certified, and why it ended.
+
+    Attributes
+    ----------
+    status : Status
+    best : Best
+        The point of least primal value; predictions use it.
+    last : Snapshot
+        The last snapshot; a run resumes from it.
+    upper, lower, gap : float
+        Certified bounds, and upper/lower - 1 (infinite while lower <= 0).
+    iterations, inner_solves : int
+    seconds : float
+        The solver's own work.
+    """
+
+    status: Status
+    best: Best
+    last: Snapshot
+    upper: float
+    lower: float
+    iterations: int
+    inner_solves: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """Relative duality gap, upper/lower - 1."""
+        return relative_gap(self.upper, self.lower)
+
+
+def solve(
+    solver: Solver,
+    problem: Problem,
+    *,
+    start: Snapshot | WarmStart | None = None,
+    stop: StopRule | None = None,
+    cancel: NDArray[np.uint8] | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> Result:
+    """Run `solver` on `problem` until `stop`, `cancel` or a callback ends it.
+
+    Parameters
+    ----------
+    solver : Solver
+    problem : Problem
+    start : Snapshot, WarmStart or None
+        See `Solver.iterate`.
+    stop : StopRule, optional
+        Default: relative gap 1e-3, at most 500 iterations.
+    cancel : array of uint8, shape (1,), optional
+        Set it from another thread to stop.
+    callbacks : sequence of callables
+        Each gets every snapshot; one that returns True stops the run.  Time
+        spent in them is not counted.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    UnsupportedProblemError
+        When the solver cannot take the problem.
+    RuntimeError
+        When it was cancelled before its first snapshot.
+    """
+    flag = new_cancel_flag() if cancel is None else cancel
+    watch = StopWatch(StopRule() if stop is None else stop)
+    last = start if isinstance(start, Snapshot) else None
+    status: Status | None = None
+    steps = solver.iterate(problem, start, flag)
+    for snapshot in steps:
+        status = watch.check(snapshot)
+        if status is Status.NOT_FINITE and last is not None:
+            break
+        last = snapshot
+        stopped = [callback(snapshot) for callback in callbacks]
+        if status is None and any(stopped):
+            status = Status.STOPPED
+        if status is not None:
+            break
+    close = getattr(steps, "close", None)
+    if close is not None:
+        close()
+    if last is None:
+        raise RuntimeError("the run was cancelled before its first iteration")
+    if status is None:
+        status = Status.STOPPED if flag[0] else Status.STALLED
+    return Result(
+        status=status,
+        best=last.best,
+        last=last,
+        upper=last.upper,
+        lower=last.lower,
+        iterations=last.iteration,
+        inner_solves=last.inner_solves,
+        seconds=last.elapsed,
+    )
