@@ -1,1 +1,1 @@
-"""TODO"""
+"""The saddle-point problem that every solver solves, and its certificates."""

@@ -1,1 +1,1 @@
-"""TODO"""
+"""Losses: one file each."""

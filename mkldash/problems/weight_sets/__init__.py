@@ -1,1 +1,1 @@
-"""TODO"""
+"""Weight sets: one file each."""

@@ -1,0 +1,67 @@
+"""The hinge loss of the support vector machine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.errors import InputError
+
+Array = NDArray[np.float64]
+
+__all__ = ["Hinge"]
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """C times the SUM of max(0, 1 - y f), with a free bias.
+
+    Parameters
+    ----------
+    C : float
+        Price of the losses; dual coefficients lie in [0, C].
+
+    Raises
+    ------
+    InputError
+        Unless C is positive and finite.
+    """
+
+    C: float = 100.0
+    name: ClassVar[str] = "hinge"
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.C, int | float | np.number) and math.isfinite(self.C)) or (
+            self.C <= 0
+        ):
+            raise InputError(f"C must be a positive number, not {self.C!r}")
+        object.__setattr__(self, "C", float(self.C))
+
+    def feasible(self, alpha: Array, y: Array) -> Array:
+        """`alpha` moved into {0 <= alpha <= C, y'alpha = 0}.
+
+        Clips, then scales down the class with the larger sum: cheap, and
+        exact zeros stay zero.
+
+        Parameters
+        ----------
+        alpha, y : array, shape (n_rows,)
+
+        Returns
+        -------
+        array, shape (n_rows,)
+        """
+        inside = np.clip(alpha, 0.0, self.C)
+        positive = y > 0
+        up, down = inside[positive].sum(), inside[~positive].sum()
+        if up <= 0.0 or down <= 0.0:
+            return np.zeros_like(inside)
+        if up > down:
+            inside[positive] *= down / up
+        else:
+            inside[~positive] *= up / down
+        return inside

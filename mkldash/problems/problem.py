@@ -1,0 +1,160 @@
+"""The one saddle-point problem, with its primal and dual values in one place.
+
+    min over theta in Theta  max over a   sum(alpha) - 1/2 sum_k theta_k a'K_k a - ||a||^4/(8 rho)
+
+with a = y * alpha, 0 <= alpha <= C and y'alpha = 0 (hinge loss).  Every
+solver is measured by `Problem.primal` and `Problem.dual`; both are valid at
+any feasible point, so an inexact inner solve widens the gap and never
+falsifies it (MATH 7 and 9).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.errors import InputError
+from mkldash.kernels.base import CombinedKernel, KernelBank
+from mkldash.problems.certificates import hinge_bias
+from mkldash.problems.losses.hinge import Hinge
+from mkldash.problems.weight_sets.base import Support, WeightSet
+from mkldash.problems.weight_sets.elastic_net import ElasticNet
+
+Array = NDArray[np.float64]
+
+__all__ = ["DualValue", "PrimalValue", "Problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class PrimalValue:
+    """Primal objective at a feasible point: an upper bound on the optimum.
+
+    Attributes
+    ----------
+    objective : float
+    bias : float
+        The exact minimiser of the hinge sum.
+    decision : array, shape (n_rows,)
+        f on the training rows, without the bias.
+    """
+
+    objective: float
+    bias: float
+    decision: Array
+
+
+@dataclass(frozen=True, eq=False)
+class DualValue:
+    """Dual objective at feasible dual coefficients: a lower bound on the optimum.
+
+    Attributes
+    ----------
+    objective : float
+        May be far below zero early on.
+    support : Support
+    """
+
+    objective: float
+    support: Support
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Hinge loss over a bank of kernels and a set of weights.
+
+    Parameters
+    ----------
+    bank : KernelBank
+    y : array, shape (n_rows,)
+        Labels, -1 or +1.
+    loss : Hinge
+    weight_set : WeightSet
+    rho : float
+        Strength of the neighborhood penalty; infinite without one.
+
+    Raises
+    ------
+    InputError
+        For labels that are not -1 or +1, of the wrong length, or a rho that
+        is not positive.
+    """
+
+    bank: KernelBank
+    y: Array
+    loss: Hinge = Hinge()
+    weight_set: WeightSet = ElasticNet()
+    rho: float = math.inf
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        y = np.array(self.y, dtype=np.float64)
+        if y.shape != (self.bank.n_rows,):
+            raise InputError(f"{y.size} labels for a bank of {self.bank.n_rows} training rows")
+        if not np.all(np.abs(y) == 1.0):
+            raise InputError("labels must be -1 or +1")
+        if not self.rho > 0.0:
+            raise InputError(f"rho must be positive, not {self.rho!r}")
+        self.weight_set.start(self.bank.n_kernels)  # refuses a set of the wrong size
+        y.flags.writeable = False
+        object.__setattr__(self, "y", y)
+        facts = f"{self.bank.key}|{self.loss!r}|{self.weight_set!r}|{self.rho!r}|"
+        digest = hashlib.sha256(facts.encode() + y.tobytes()).hexdigest()[:32]
+        object.__setattr__(self, "key", digest)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return self.bank.n_rows
+
+    def signed(self, alpha: Array) -> Array:
+        """a = y * alpha."""
+        return self.y * alpha
+
+    def primal(
+        self, theta: Array, alpha: Array, combined: CombinedKernel | None = None
+    ) -> PrimalValue:
+        """Primal objective at weights `theta` and the functions that alpha gives.
+
+        Parameters
+        ----------
+        theta : array, shape (n_kernels,)
+            In the weight set.
+        alpha : array, shape (n_rows,)
+            Dual coefficients.
+        combined : CombinedKernel, optional
+            ``bank.combine(theta)``, when it is at hand.
+
+        Returns
+        -------
+        PrimalValue
+            With what factored storage left out added (MATH 9), so that it
+            bounds the optimum over the exact kernels.
+        """
+        a = self.signed(alpha)
+        kernel = self.bank.combine(theta) if combined is None else combined
+        f = kernel.apply(a)
+        square = float(a @ a)
+        norm = 0.5 * float(a @ f)
+        if math.isfinite(self.rho):
+            f = f + a * (square / (2.0 * self.rho))
+            norm += 3.0 * square**2 / (8.0 * self.rho)
+        bias, loss = hinge_bias(f, self.y)
+        left_out, diagonal = kernel.residual()
+        extra = 0.0
+        if left_out > 0.0:
+            errors = np.sqrt(np.maximum(diagonal, 0.0)).sum() * math.sqrt(left_out * square)
+            extra = 0.5 * left_out * square + self.loss.C * float(errors)
+        return PrimalValue(norm + self.loss.C * loss + extra, bias, f)
+
+    def dual(self, alpha: Array) -> DualValue:
+        """Dual objective at feasible `alpha`, shape (n_rows,): a certified lower bound."""
+        a = self.signed(alpha)
+        support = self.weight_set.support(self.bank, a)
+        value = float(alpha.sum()) - 0.5 * support.value
+        if math.isfinite(self.rho):
+            value -= float(a @ a) ** 2 / (8.0 * self.rho)
+        return DualValue(value, support)
