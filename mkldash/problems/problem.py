@@ -115,7 +115,11 @@ class Problem:
         return self.y * alpha
 
     def primal(
-        self, theta: Array, alpha: Array, combined: CombinedKernel | None = None
+        self,
+        theta: Array,
+        alpha: Array,
+        combined: CombinedKernel | None = None,
+        decision: Array | None = None,
     ) -> PrimalValue:
         """Primal objective at weights `theta` and the functions that alpha gives.
 
@@ -127,6 +131,8 @@ class Problem:
             Dual coefficients.
         combined : CombinedKernel, optional
             ``bank.combine(theta)``, when it is at hand.
+        decision : array, shape (n_rows,), optional
+            K_theta a, when it is at hand.
 
         Returns
         -------
@@ -136,7 +142,7 @@ class Problem:
         """
         a = self.signed(alpha)
         kernel = self.bank.combine(theta) if combined is None else combined
-        f = kernel.apply(a)
+        f = kernel.apply(a) if decision is None else decision
         square = float(a @ a)
         norm = 0.5 * float(a @ f)
         if math.isfinite(self.rho):

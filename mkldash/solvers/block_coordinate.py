@@ -141,7 +141,7 @@ class BlockCoordinateDescent(Solver):
         svm = solve_combined(
             combined, problem.y, problem.loss.C, alpha=alpha, tol=tol, cancel=cancel
         )
-        primal = problem.primal(theta, svm.alpha, combined)
+        primal = problem.primal(theta, svm.alpha, combined, svm.decision)
         dual = problem.dual(svm.alpha)
         weights = problem.bank.weights(theta)
         iteration = 0 if last is None else last.iteration + 1

@@ -8,15 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.kernels.base import CombinedKernel
-from mkldash.problems.certificates import hinge_bias
 from mkldash.problems.losses.hinge import Hinge
 
 Array = NDArray[np.float64]
 
-__all__ = ["SVMSolution", "solve_combined", "solve_svm", "violation"]
+__all__ = ["SVMSolution", "solve_combined", "solve_svm"]
 
 _STEPS_PER_ROW = 2000
 _STEPS_AT_LEAST = 200_000
+#: Below this share of support vectors a working set beats the whole matrix.
+_FEW_SUPPORT_VECTORS = 0.4
+_WORTH_SELECTING = 100
+_LEAST_ADDED = 16
+_MOST_ROUNDS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +31,6 @@ class SVMSolution:
     ----------
     alpha : array, shape (n_rows,)
         0 <= alpha <= C, y'alpha = 0.
-    bias : float
-        Exact minimiser of the hinge sum at `decision`.
     decision : array, shape (n_rows,)
         K (y * alpha), without the bias.
     steps : int
@@ -38,26 +40,9 @@ class SVMSolution:
     """
 
     alpha: Array
-    bias: float
     decision: Array
     steps: int
     violation: float
-
-
-def violation(a: Array, e: Array, y: Array, C: float) -> float:
-    """Largest violating pair: max e over {a can rise} - min e over {a can fall}.
-
-    Parameters
-    ----------
-    a, e, y : array, shape (n_rows,)
-        Signed dual coefficients, y - K a, labels.
-    C : float
-    """
-    rise = np.where(y > 0, a < C, a < 0.0)
-    fall = np.where(y > 0, a > 0.0, a > -C)
-    if not rise.any() or not fall.any():
-        return 0.0
-    return max(0.0, float(e[rise].max() - e[fall].min()))
 
 
 def solve_svm(
@@ -95,28 +80,15 @@ def solve_svm(
     -------
     SVMSolution
     """
-    from mkldash.solvers._compiled import product, smo
+    from mkldash.solvers._compiled import feasible, train
 
     flag = np.zeros(1, dtype=np.uint8) if cancel is None else cancel
     limit = max(_STEPS_AT_LEAST, _STEPS_PER_ROW * y.size) if max_steps is None else max_steps
-    if alpha is None:
-        a = np.zeros_like(y)
-        e = y.copy()
-    else:
-        a = y * Hinge(C).feasible(alpha, y)
-        e = y - product(K, a)
-    steps, worst, before = 0, np.inf, np.inf
-    while steps < limit and not flag[0]:
-        taken, _ = smo(K, y, C, a, e, tol, limit - steps, flag)
-        steps += int(taken)
-        e = y - product(K, a)  # removes what rounding gathered over the steps
-        before, worst = worst, violation(a, e, y, C)
-        if worst <= tol or taken == 0 or worst >= before:
-            break
-    decision = y - e
-    bias, _ = hinge_bias(decision, y)
-    return SVMSolution(y * a, bias, decision, steps, float(worst))
-
+    a = np.zeros_like(y) if alpha is None else y * alpha
+    if not feasible(a, y, C):
+        a = y * Hinge(C).feasible(y * a, y)
+    steps, worst, decision = train(K, y, float(C), a, tol, limit, flag)
+    return SVMSolution(y * a, decision, int(steps), float(worst))
 
 
 def solve_combined(
@@ -141,4 +113,69 @@ def solve_combined(
     -------
     SVMSolution
     """
+    nonzero = 0 if alpha is None else int(np.count_nonzero(alpha))
+    few = 0 < nonzero < _FEW_SUPPORT_VECTORS * y.size
+    if alpha is not None and few and y.size >= _WORTH_SELECTING and combined.cheap_blocks:
+        flag = np.zeros(1, dtype=np.uint8) if cancel is None else cancel
+        found = _on_working_set(combined, y, float(C), alpha, tol, flag)
+        if found.violation <= tol or flag[0]:
+            return found
+        alpha = found.alpha
     return solve_svm(combined.matrix(), y, C, alpha=alpha, tol=tol, cancel=cancel)
+
+
+def _on_working_set(
+    combined: CombinedKernel,
+    y: Array,
+    C: float,
+    alpha: Array,
+    tol: float,
+    cancel: NDArray[np.uint8],
+) -> SVMSolution:
+    """Solve on the support vectors and the worst violators, then add what violates.
+
+    Rows outside the working set have a = 0, so their matrix entries are not
+    needed; one product with K per round checks them all.
+    """
+    from mkldash.solvers._compiled import feasible, train, worst_pair
+
+    a = y * alpha
+    if not feasible(a, y, C):
+        a = y * Hinge(C).feasible(alpha, y)
+    decision = combined.apply(a)
+    worst, steps = float(worst_pair(a, y - decision, y, C)), 0
+    limit = max(_STEPS_AT_LEAST, _STEPS_PER_ROW * y.size)
+    rows = np.empty(0, dtype=np.intp)
+    for _ in range(_MOST_ROUNDS):
+        if worst <= tol or cancel[0]:
+            break
+        rows = _working_set(a, y - decision, y, C, rows)
+        if rows.size > 2 * _FEW_SUPPORT_VECTORS * y.size:
+            break
+        part = a[rows]
+        # Inside the set the tolerance is tighter, so that only the rows left
+        # out can still violate and a second round is rare.
+        taken, _, _ = train(combined.block(rows), y[rows], C, part, 0.5 * tol, limit, cancel)
+        a[rows] = part
+        steps += int(taken)
+        decision = combined.apply(a)
+        worst = float(worst_pair(a, y - decision, y, C))
+    return SVMSolution(y * a, decision, steps, worst)
+
+
+def _working_set(
+    a: Array, e: Array, y: Array, C: float, before: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Rows of the last set, the support vectors, and the worst violators among the rest."""
+    chosen = a != 0.0
+    chosen[before] = True
+    bound = y * a
+    rise = np.where(y > 0, bound < C, bound > 0.0)
+    fall = np.where(y > 0, bound > 0.0, bound < C)
+    # A row at zero can only rise (y = +1) or only fall (y = -1).
+    excess = np.where(y > 0, e - e[fall].min(initial=np.inf), e[rise].max(initial=-np.inf) - e)
+    excess[chosen] = -np.inf
+    room = max(_LEAST_ADDED, int(np.count_nonzero(chosen)) // 2)
+    worst = np.argpartition(-excess, min(room, excess.size - 1))[:room]
+    chosen[worst[excess[worst] > 0.0]] = True
+    return np.flatnonzero(chosen)
