@@ -22,6 +22,8 @@ __all__ = [
     "Kernel",
     "KernelBank",
     "KernelTerm",
+    "ProductKernel",
+    "RadialKernel",
 ]
 
 
@@ -47,6 +49,66 @@ class Kernel(abc.ABC):
     @abc.abstractmethod
     def label(self) -> str:
         """Short readable name with its parameters, such as ``gaussian 0.5``."""
+
+
+@dataclass(frozen=True)
+class RadialKernel(Kernel):
+    """A kernel of the squared distance alone.
+
+    Banks compute the distances on a set of columns once and hand them to every
+    radial kernel on those columns.
+    """
+
+    @abc.abstractmethod
+    def profile(self, squared: Array) -> Array:
+        """Kernel values, a new array of any shape, from squared distances."""
+
+    def gram(self, X: Array, Y: Array | None = None) -> Array:
+        """Kernel values, shape (n, m), between rows of X (n, p) and Y (m, p)."""
+        return self.profile(squared_distances(X, X if Y is None else Y))
+
+    def diagonal(self, X: Array) -> Array:
+        """k(x_i, x_i), shape (n,): the profile at zero."""
+        return self.profile(np.zeros(len(X)))
+
+
+@dataclass(frozen=True)
+class ProductKernel(Kernel):
+    """A kernel of the inner product alone; shared like `RadialKernel`'s distances."""
+
+    @abc.abstractmethod
+    def profile(self, products: Array) -> Array:
+        """Kernel values, a new array of any shape, from inner products."""
+
+    def gram(self, X: Array, Y: Array | None = None) -> Array:
+        """Kernel values, shape (n, m), between rows of X (n, p) and Y (m, p)."""
+        return self.profile(inner_products(X, X if Y is None else Y))
+
+    def diagonal(self, X: Array) -> Array:
+        """k(x_i, x_i), shape (n,)."""
+        return self.profile(np.einsum("ij,ij->i", X, X))
+
+
+def squared_distances(X: Array, Y: Array) -> Array:
+    """|x_i - y_j|^2, shape (n, m), summed from differences.
+
+    The usual |x|^2 + |y|^2 - 2 x'y cancels for near rows, and a narrow Gaussian
+    multiplies that error; differences keep the diagonal exactly zero.
+    """
+    squared = np.zeros((len(X), len(Y)))
+    for x, y in zip(X.T, Y.T, strict=True):
+        difference = np.subtract.outer(x, y)
+        difference *= difference
+        squared += difference
+    return squared
+
+
+def inner_products(X: Array, Y: Array) -> Array:
+    """x_i'y_j, shape (n, m), summed column by column so that it is symmetric."""
+    products = np.zeros((len(X), len(Y)))
+    for x, y in zip(X.T, Y.T, strict=True):
+        products += np.multiply.outer(x, y)
+    return products
 
 
 @dataclass(frozen=True)
@@ -84,6 +146,8 @@ class CombinedKernel(Protocol):
     """The weighted Gram matrix K = sum_k theta_k K_k, as much of it as asked for."""
 
     n_rows: int
+    #: Whether `block` on few rows and `apply` cost much less than `matrix`.
+    cheap_blocks: bool
 
     def matrix(self) -> Array:
         """All of it, shape (n_rows, n_rows), symmetric, freshly owned."""

@@ -1,0 +1,50 @@
+"""The Gaussian kernel."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mkldash.errors import InputError
+from mkldash.kernels.base import Array, RadialKernel
+
+__all__ = ["Gaussian"]
+
+
+@dataclass(frozen=True)
+class Gaussian(RadialKernel):
+    r"""exp(-\|x - x'\|^2 / (2 width^2)).
+
+    Parameters
+    ----------
+    width : float
+        Standard deviation of the bell, in units of the features.  exp(-g d2) of
+        other libraries has width 1/sqrt(2 g).
+
+    Raises
+    ------
+    InputError
+        If the width is not a positive finite number.
+    """
+
+    width: float = 1.0
+
+    name: ClassVar[str] = "gaussian"
+    reference: ClassVar[str] = "Schoelkopf and Smola, Learning with Kernels, 2002, eq. 2.68"
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.width) and self.width > 0.0):
+            raise InputError(f"gaussian width must be positive and finite, got {self.width}")
+
+    @property
+    def label(self) -> str:
+        """Such as ``gaussian 0.125``."""
+        return f"gaussian {self.width:g}"
+
+    def profile(self, squared: Array) -> Array:
+        """Kernel values from squared distances, same shape."""
+        values = squared * (-0.5 / self.width**2)
+        return np.exp(values, out=values)

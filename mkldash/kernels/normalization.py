@@ -1,0 +1,123 @@
+"""Scaling of inputs and of kernels, and the test for kernels that say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mkldash.errors import InputError
+from mkldash.kernels.base import Array
+
+__all__ = [
+    "CENTRED_THRESHOLD",
+    "ConstantKernelWarning",
+    "Standardizer",
+    "as_features",
+    "is_constant_kernel",
+    "unit_trace_scale",
+]
+
+#: A kernel whose trace after double centring is below this part of its trace is
+#: constant: on its rows it only adds to the bias, which is free already.
+CENTRED_THRESHOLD = 1e-12
+
+
+class ConstantKernelWarning(UserWarning):
+    """Kernels were left out because they are constant on the training rows."""
+
+
+def as_features(X: ArrayLike, feature_names: Sequence[str] | None = None) -> Array:
+    """X as a finite float64 matrix with rows in memory order.
+
+    Parameters
+    ----------
+    X : array-like, shape (n_rows, n_features)
+        Numbers of any type; a DataFrame works.
+    feature_names : sequence of str, optional
+        For messages.
+
+    Raises
+    ------
+    InputError
+        If X has not two dimensions, is not numeric, or holds NaN or infinity.
+    """
+    try:
+        values = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X must be a table of numbers: {error}") from error
+    if values.ndim != 2:
+        raise InputError(f"X must have shape (n_rows, n_features), got {values.shape}")
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        name = f"column {column}" if feature_names is None else f"column {feature_names[column]!r}"
+        raise InputError(
+            f"X holds {values[row, column]} in row {row}, {name}; drop or fill missing values"
+        )
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class Standardizer:
+    """Z-scores with the mean and standard deviation (ddof 0) of the training rows.
+
+    A column is constant when its largest and smallest value differ by no more
+    than rounding (8 units in the last place of the larger magnitude): the
+    computed deviation of a column of 0.3 is not zero, and that of 1e-12 times a
+    real column is small but real.  A constant column becomes 0, on new rows too:
+    the training rows say nothing about what a change in it would mean.
+
+    Attributes
+    ----------
+    mean, scale : array, shape (n_features,)
+        `scale` is 1 for constant columns.
+    constant : array of bool, shape (n_features,)
+    """
+
+    mean: Array
+    scale: Array
+    constant: NDArray[np.bool_]
+
+    @classmethod
+    def fit(cls, X: ArrayLike) -> Standardizer:
+        """Learn from the training rows, shape (n_rows, n_features)."""
+        values = as_features(X)
+        if not len(values):
+            raise InputError("standardising needs at least one training row")
+        low, high = values.min(axis=0), values.max(axis=0)
+        rounding = 8.0 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
+        constant = high - low <= rounding
+        mean = values.mean(axis=0)
+        scale = np.where(constant, 1.0, values.std(axis=0))
+        return cls(mean, scale, constant)
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Standardised rows, same shape; constant columns are exactly 0."""
+        values = as_features(X)
+        if values.shape[1] != len(self.mean):
+            raise InputError(
+                f"X has {values.shape[1]} columns, the training rows had {len(self.mean)}"
+            )
+        standard = (values - self.mean) / self.scale
+        standard[:, self.constant] = 0.0
+        return standard
+
+
+def is_constant_kernel(trace: float, centred_trace: float) -> bool:
+    """Whether a Gram matrix is zero, or zero after double centring.
+
+    Parameters
+    ----------
+    trace : float
+        trace(K).
+    centred_trace : float
+        trace(HKH) with H = I - 11'/n; it is trace(K) - 1'K1/n.
+    """
+    return trace <= 0.0 or centred_trace <= CENTRED_THRESHOLD * trace
+
+
+def unit_trace_scale(trace: float, normalize: bool) -> float:
+    """The factor for a kernel: 1/trace, or 1 when not normalising."""
+    return 1.0 / trace if normalize else 1.0

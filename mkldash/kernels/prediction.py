@@ -1,0 +1,156 @@
+"""Kernels between new rows and the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mkldash.errors import InputError
+from mkldash.kernels.base import (
+    Array,
+    KernelTerm,
+    ProductKernel,
+    RadialKernel,
+    inner_products,
+    squared_distances,
+)
+from mkldash.kernels.normalization import as_features
+
+__all__ = ["CHUNK_BYTES", "GivenPredictor", "TermPredictor", "by_columns"]
+
+#: New rows are taken in pieces whose kernel blocks stay below this many bytes.
+CHUNK_BYTES = 32 * 2**20
+
+
+def by_columns(terms: tuple[KernelTerm, ...]) -> dict[tuple[int, ...], list[int]]:
+    """Positions of the terms on the same columns, which share their distances."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for position, term in enumerate(terms):
+        groups.setdefault(term.columns, []).append(position)
+    return groups
+
+
+@dataclass(frozen=True, eq=False)
+class TermPredictor:
+    """Evaluates kernel terms on new rows; keeps the training rows.
+
+    Parameters
+    ----------
+    X : array, shape (n_rows, n_features)
+    terms : tuple of KernelTerm
+    """
+
+    X: Array
+    terms: tuple[KernelTerm, ...]
+
+    def decision(self, new: ArrayLike, weights: Array, a: Array) -> Array:
+        """sum_k weights_k k_k(new, X) a, shape (n_new,)."""
+        rows = as_features(new)
+        if rows.shape[1] != self.X.shape[1]:
+            raise InputError(
+                f"new rows have {rows.shape[1]} columns, the training rows {self.X.shape[1]}"
+            )
+        out = np.zeros(len(rows))
+        support = np.flatnonzero(a)
+        if not len(support):
+            return out
+        for columns, positions in by_columns(self.terms).items():
+            live = [k for k in positions if weights[k] != 0.0]
+            if live:
+                kernels = [(self.terms[k].kernel, weights[k]) for k in live]
+                train = np.ascontiguousarray(self.X[np.ix_(support, columns)])
+                for piece in _pieces(len(rows), len(support)):
+                    block = np.ascontiguousarray(rows[piece][:, columns])
+                    out[piece] += _weighted(kernels, block, train) @ a[support]
+        return out
+
+
+def _weighted(kernels: list, new: Array, train: Array) -> Array:
+    """sum_k weight_k k_k(new, train), distances and products computed once."""
+    total = np.zeros((len(new), len(train)))
+    distances: Array | None = None
+    products: Array | None = None
+    for kernel, weight in kernels:
+        if isinstance(kernel, RadialKernel):
+            if distances is None:
+                distances = squared_distances(new, train)
+            values = kernel.profile(distances)
+        elif isinstance(kernel, ProductKernel):
+            if products is None:
+                products = inner_products(new, train)
+            values = kernel.profile(products)
+        else:
+            values = kernel.gram(new, train)
+        values *= weight
+        total += values
+    return total
+
+
+def _pieces(n_new: int, n_support: int) -> Iterator[slice]:
+    # A piece holds distances, products, one kernel and the sum at the same time.
+    step = max(1, CHUNK_BYTES // (4 * 8 * n_support))
+    for start in range(0, n_new, step):
+        yield slice(start, start + step)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPredictor:
+    """Weights the blocks that the user hands in for given matrices.
+
+    Parameters
+    ----------
+    kept : array of int, shape (n_kernels,)
+        Position of each kernel in the stack.
+    n_given, n_rows : int
+    """
+
+    kept: NDArray[np.intp]
+    n_given: int
+    n_rows: int
+
+    def decision(self, new: ArrayLike, weights: Array, a: Array) -> Array:
+        """sum_k weights_k new[kept_k] a, shape (n_new,); blocks (n_given, n_new, n_rows)."""
+        blocks = self._blocks(new)
+        support = np.flatnonzero(a)
+        out = np.zeros(len(blocks[0]))
+        for k in np.flatnonzero(weights):
+            block = blocks[self.kept[k]]
+            if not np.isfinite(block).all():
+                row, column = np.argwhere(~np.isfinite(block))[0]
+                raise InputError(
+                    f"block of kernel {self.kept[k]} holds {block[row, column]} "
+                    f"at position ({row}, {column})"
+                )
+            out += weights[k] * (block[:, support] @ a[support])
+        return out
+
+    def _blocks(self, new: ArrayLike) -> list[Array]:
+        items = [new] if _is_matrix(new) and self.n_given == 1 else list(new)  # type: ignore[call-overload]
+        expected = f"expected ({self.n_given} kernels, n_test, {self.n_rows})"
+        if len(items) != self.n_given:
+            shape = getattr(new, "shape", None)
+            got = f"{len(items)} blocks" if shape is None else f"shape {shape}"
+            raise InputError(f"{expected}, got {got}; hand in one test-by-train block per kernel")
+        try:
+            blocks = [np.asarray(item, dtype=np.float64) for item in items]
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{expected}: {error}") from error
+        for k, block in enumerate(blocks):
+            wrong = block.ndim != 2 or block.shape[1] != self.n_rows
+            if wrong or len(block) != len(blocks[0]):
+                raise InputError(f"{expected}, got {block.shape} for kernel {k}{self._hint(block)}")
+        return blocks
+
+    def _hint(self, block: Array) -> str:
+        if block.ndim == 2 and block.shape[0] == self.n_rows:
+            return ": it looks transposed; rows are the new samples, columns the training samples"
+        if block.ndim == 2 and block.shape[0] == block.shape[1]:
+            return ": it looks like test-by-test; columns must be the training samples"
+        return ""
+
+
+def _is_matrix(value: ArrayLike) -> bool:
+    return getattr(value, "ndim", None) == 2
