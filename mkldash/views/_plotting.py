@@ -1,0 +1,142 @@
+"""Plain bokeh helpers: the hot path writes arrays into sources, nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from bokeh.models import ColumnDataSource, HoverTool, Range1d, Span
+from bokeh.plotting import figure
+
+from mkldash.views._palette import CURSOR
+
+__all__ = ["cursor_line", "fit", "grow", "new_figure", "nice_ceiling", "nice_step", "write"]
+
+Columns = Mapping[str, np.ndarray]
+
+
+def new_figure(title: str, x_label: str, y_label: str, **options: object) -> figure:
+    """A figure made for streaming: manual ranges, no toolbar, fixed borders.
+
+    Measured: these three halve what the browser spends per frame.
+    """
+    plot = figure(
+        title=title,
+        height=int(options.pop("height", 290)),  # type: ignore[call-overload]
+        sizing_mode="stretch_width",
+        toolbar_location=None,
+        tools="",
+        min_border_left=int(options.pop("left", 64)),  # type: ignore[call-overload]
+        min_border_right=int(options.pop("right", 18)),  # type: ignore[call-overload]
+        min_border_bottom=50,
+        min_border_top=28,
+        x_axis_label=x_label,
+        y_axis_label=y_label,
+        outline_line_color=None,
+        output_backend="canvas",
+        **options,
+    )
+    plot.xgrid.grid_line_color = None
+    plot.title.text_font_size = "14px"
+    plot.axis.major_label_text_font_size = "12px"
+    plot.axis.axis_label_text_font_size = "13px"
+    plot.axis.axis_label_text_font_style = "normal"
+    plot.axis.minor_tick_line_color = None
+    return plot
+
+
+def add_hover(
+    plot: figure, renderers: list, rows: list[tuple[str, str]], **options: object
+) -> None:
+    """Hover text on some renderers only."""
+    plot.add_tools(HoverTool(renderers=renderers, tooltips=rows, **options))
+
+
+def cursor_line(plot: figure) -> Span:
+    """The one cursor that all views over iterations share."""
+    span = Span(location=0, dimension="height", line_color=CURSOR, line_width=1.5, line_dash=[3, 3])
+    plot.add_layout(span)
+    return span
+
+
+def legend(plot: figure, place: str = "top_right") -> None:
+    """A quiet horizontal legend above the plot, so that it hides no data."""
+    box = plot.legend[0]
+    plot.legend.location = place
+    box.orientation = "horizontal"
+    box.padding = 2
+    box.margin = 4
+    box.spacing = 12
+    box.label_text_font_size = "12px"
+    box.background_fill_alpha = 0.0
+    box.border_line_color = None
+    box.click_policy = "hide"
+
+
+def write(source: ColumnDataSource, columns: Columns, *, full: bool = False) -> None:
+    """Bring `source` to `columns`, sending only what is new where possible.
+
+    A history that merely grew is streamed; anything else is replaced.  With
+    `full` the whole state is sent, so that a lost message heals itself.
+    """
+    names = list(columns)
+    first = columns[names[0]]
+    old = source.data.get(names[0])
+    n_old = -1 if old is None else len(old)
+    n_new = len(first)
+    grown = not full and 0 < n_old <= n_new and set(source.data) == set(columns)
+    if grown and all(
+        _same(np.asarray(source.data[c])[:n_old], np.asarray(columns[c])[:n_old]) for c in names
+    ):
+        if n_new > n_old:
+            source.stream({c: np.asarray(columns[c])[n_old:] for c in names})
+        return
+    source.data = {c: np.asarray(columns[c]) for c in names}
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    if a.dtype.kind == "f" and b.dtype.kind == "f":
+        return bool(np.array_equal(a, b, equal_nan=True))
+    return bool(np.array_equal(a, b))
+
+
+def nice_step(span: float) -> float:
+    """A round number about a fifth of `span`."""
+    if not (span > 0 and math.isfinite(span)):
+        return 1.0
+    raw = span / 5
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= raw * (1 - 1e-12))
+
+
+def nice_ceiling(n: float, least: float = 20.0) -> float:
+    """The axis end for `n`: 20, 50, 100, 200, 500 ... grown in steps."""
+    end = least
+    factors = (2.5, 2.0, 2.0)
+    i = 0
+    while end < n:
+        end *= factors[i % 3]
+        i += 1
+    return end
+
+
+def grow(axis: Range1d, end: float) -> None:
+    """Set the end of an axis that starts at a fixed place, if it changed."""
+    if axis.end != end:
+        axis.end = end
+
+
+def fit(axis: Range1d, low: float, high: float) -> None:
+    """Move a range in round steps, and only when the data ask for it."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return
+    if high <= low:
+        pad = max(abs(high), 1e-12) * 0.05
+        low, high = low - pad, high + pad
+    step = nice_step(high - low)
+    start, end = math.floor(low / step) * step, math.ceil(high / step) * step
+    inside = axis.start <= low and high <= axis.end
+    tight = (high - low) >= 0.45 * (axis.end - axis.start)
+    if not (inside and tight):
+        axis.update(start=start, end=end)

@@ -1,0 +1,86 @@
+"""Reads columns from a trace, or from a plain sequence of snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.solvers.base import Snapshot
+
+Array = NDArray[np.float64]
+
+__all__ = ["Readable", "column", "field", "is_violated", "thin"]
+
+#: A browser draws at most this many points of one curve (ARCHITECTURE: send
+#: deltas, bound what is drawn).  The trace keeps them all.
+MAX_POINTS = 2000
+
+#: Rounding of one evaluation; bounds closer than this are not "violated".
+VIOLATION = 1e-9
+
+
+class Readable(Protocol):
+    """What a view needs of a trace."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, k: int) -> Snapshot: ...
+
+
+def column(trace: Readable | Sequence[Snapshot], name: str) -> Array:
+    """One scalar per recorded iteration, NaN where it was not evaluated.
+
+    Parameters
+    ----------
+    trace : Trace, or sequence of Snapshot
+    name : str
+        A scalar field of the snapshots, or a value that the session added.
+
+    Returns
+    -------
+    array, shape (n_recorded,)
+    """
+    read = getattr(trace, "columns", None)
+    if read is not None:
+        found = read().get(name)
+        return np.full(len(trace), np.nan) if found is None else found.astype(np.float64)
+    return np.array(
+        [_number(getattr(trace[i], name, None)) for i in range(len(trace))], dtype=np.float64
+    )
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def field(trace: Readable | Sequence[Snapshot], k: int, name: str) -> Any:
+    """A field of snapshot `k`, or a value that the session added to it, or None."""
+    value = getattr(trace[k], name, None)
+    if value is None:
+        added = getattr(trace, "values", None)
+        if added is not None:
+            value = added(k).get(name)
+    return value
+
+
+def is_violated(upper: Array, lower: Array) -> NDArray[np.bool_]:
+    """Where a lower bound lies above an upper bound by more than rounding."""
+    with np.errstate(invalid="ignore"):
+        return lower > upper + VIOLATION * np.maximum(np.abs(upper), 1e-300)
+
+
+def thin(n: int, limit: int = MAX_POINTS) -> NDArray[np.intp]:
+    """At most `limit` positions of ``range(n)``, first and last among them.
+
+    Every 2^j-th is kept, so that a growing history keeps the points it has.
+    """
+    stride = 1
+    while (n - 1) // stride + 2 > limit:
+        stride *= 2
+    kept = np.arange(0, n, stride)
+    if n and kept[-1] != n - 1:
+        kept = np.append(kept, n - 1)
+    return kept

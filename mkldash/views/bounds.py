@@ -1,0 +1,174 @@
+"""Upper and lower bound on the optimal value, closing in on each other."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from bokeh.models import ColumnDataSource, Range1d
+from bokeh.plotting import figure
+from numpy.typing import NDArray
+
+from mkldash.views import _plotting as plotting
+from mkldash.views._palette import ALERT, CURSOR, GHOST, LOWER, UPPER
+from mkldash.views._reading import Readable, column, is_violated, thin
+from mkldash.views.base import EMPTY, Scene, View
+
+Array = NDArray[np.float64]
+
+__all__ = ["BoundsInfo", "BoundsView"]
+
+
+class BoundsInfo(NamedTuple):
+    """Numbers of the picture.
+
+    Attributes
+    ----------
+    iteration, upper, lower : array, shape (n_drawn,)
+        Best bounds so far.
+    cursor : int
+        Iteration under the shared cursor.
+    at : tuple of float
+        (upper, lower) there.
+    broken : array, shape (n_broken,)
+        Iterations whose lower bound lies above the upper one.
+    ghost_iteration, ghost_upper, ghost_lower : array
+        The previous run; empty when there is none.
+    window : tuple of float
+        Values worth showing: a lower bound far below zero is cut off.
+    """
+
+    iteration: Array
+    upper: Array
+    lower: Array
+    cursor: int
+    at: tuple[float, float]
+    broken: Array
+    ghost_iteration: Array
+    ghost_upper: Array
+    ghost_lower: Array
+    window: tuple[float, float]
+
+
+def _window(upper: Array, lower: Array) -> tuple[float, float]:
+    finite_upper, finite_lower = upper[np.isfinite(upper)], lower[np.isfinite(lower)]
+    if not finite_upper.size:
+        return 0.0, 1.0
+    top, best = float(finite_upper.max()), float(finite_upper.min())
+    reach = max(top - best, 0.05 * abs(best), 1e-12)
+    floor = best - 1.6 * reach
+    if finite_lower.size:
+        return max(float(finite_lower.min()), floor), top
+    return floor, top
+
+
+class BoundsView(View):
+    """The certificate: the optimum lies between two curves."""
+
+    name = "bounds"
+    title = "Upper and lower bound"
+    needs = frozenset({"upper", "lower"})
+    caption = (
+        "The best value that is possible lies between the two curves. "
+        "When they meet, nothing is left to gain."
+    )
+    formula = (
+        r"\underbrace{\mathbf{e}^\top\alpha-\tfrac12\max_{\theta'\in\Theta}u^\top\theta'}"
+        r"_{\text{lower}}\;\le\;\text{optimum}\;\le\;"
+        r"\underbrace{\tfrac12\sum_k\theta_k u_k+C\sum_i\max(0,1-y_if(x_i))}_{\text{upper}}"
+    )
+    order = 10
+    every_frame = True
+
+    @staticmethod
+    def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
+        """See `View.prepare`."""
+        upper, lower = column(trace, "upper"), column(trace, "lower")
+        kept = thin(len(upper))
+        numbers = column(trace, "iteration")
+        empty = np.empty(0)
+        ghost: tuple[Array, Array, Array] = (empty, empty, empty)
+        if scene.ghost is not None and len(scene.ghost):
+            g_upper, g_lower = column(scene.ghost, "upper"), column(scene.ghost, "lower")
+            g = thin(len(g_upper))
+            ghost = (column(scene.ghost, "iteration")[g], g_upper[g], g_lower[g])
+        inside = 0 <= k < len(upper)
+        return BoundsInfo(
+            iteration=numbers[kept],
+            upper=upper[kept],
+            lower=lower[kept],
+            cursor=int(numbers[k]) if inside else 0,
+            at=(float(upper[k]), float(lower[k])) if inside else (math.nan, math.nan),
+            broken=numbers[np.flatnonzero(is_violated(upper, lower))],
+            ghost_iteration=ghost[0],
+            ghost_upper=ghost[1],
+            ghost_lower=ghost[2],
+            window=_window(upper, lower),
+        )
+
+    def _build(self) -> figure:
+        self._x, self._y = Range1d(0, 20), Range1d(0, 1)
+        plot = plotting.new_figure(
+            self.title, "iteration", "objective value", x_range=self._x, y_range=self._y
+        )
+        self._run = ColumnDataSource({"x": [], "upper": [], "lower": []})
+        self._ghost = ColumnDataSource({"x": [], "upper": [], "lower": []})
+        self._at = ColumnDataSource({"x": [], "y": [], "name": [], "gap": []})
+        self._broken = ColumnDataSource({"x": [], "y": []})
+        plot.varea("x", "lower", "upper", source=self._run, color=LOWER, alpha=0.12)
+        faint = {"source": self._ghost, "color": GHOST, "line_width": 1.5, "alpha": 0.75}
+        plot.line("x", "upper", line_dash=[8, 4], **faint)
+        plot.line("x", "lower", legend_label="previous run", **faint)
+        upper = plot.line(
+            "x", "upper", source=self._run, color=UPPER, line_width=2.5, line_dash=[8, 4],
+            legend_label="upper bound (primal)",
+        )  # fmt: skip
+        plot.line(
+            "x", "lower", source=self._run, color=LOWER, line_width=2.5,
+            legend_label="lower bound (dual)",
+        )  # fmt: skip
+        plot.scatter("x", "y", source=self._at, size=9, color=CURSOR)
+        plot.scatter("x", "y", source=self._broken, size=14, marker="x", color=ALERT, line_width=3)
+        self._cursor = plotting.cursor_line(plot)
+        plotting.legend(plot)
+        plotting.add_hover(
+            plot,
+            [upper],
+            [("iteration", "@x"), ("upper bound", "@upper{0,0.0000}"),
+             ("lower bound", "@lower{0,0.0000}")],
+            mode="vline",
+        )  # fmt: skip
+        return plot
+
+    def _write(self, info: BoundsInfo) -> None:
+        run = {"x": info.iteration, "upper": info.upper, "lower": info.lower}
+        plotting.write(self._run, run, full=self.full_frames)
+        ghost = {"x": info.ghost_iteration, "upper": info.ghost_upper, "lower": info.ghost_lower}
+        plotting.write(self._ghost, ghost, full=self.full_frames)
+        ends = [a[-1] for a in (info.iteration, info.ghost_iteration) if len(a)]
+        plotting.grow(self._x, plotting.nice_ceiling(max(ends, default=0)))
+        low, high = info.window
+        plotting.fit(self._y, low, high + 0.14 * (high - low))
+        x = np.full(2, float(info.cursor))
+        plotting.write(self._at, {"x": x, "y": np.array(info.at)}, full=True)
+        if self._cursor.location != info.cursor:
+            self._cursor.location = info.cursor
+        spots = np.isin(info.iteration, info.broken)
+        plotting.write(
+            self._broken, {"x": info.iteration[spots], "y": info.lower[spots]}, full=True
+        )
+
+    @staticmethod
+    def describe(info: BoundsInfo) -> str:
+        """See `View.describe`."""
+        if not len(info.iteration):
+            return "No iteration yet."
+        upper, lower = info.at
+        text = (
+            f"At iteration {info.cursor} the optimum is certified to lie between "
+            f"{lower:,.4f} and {upper:,.4f}."
+        )
+        if len(info.broken):
+            text += f" A bound is VIOLATED at {len(info.broken)} iterations."
+        return text
