@@ -49,7 +49,7 @@ clean:
 # The first Python of at least 3.11 on the PATH; PYTHON=... chooses another.
 $(BIN)/python:
 	@set -e; \
-	for candidate in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
+	for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11); do \
 	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	        echo "Creating $(VENV) with $$("$$candidate" --version)"; \
 	        "$$candidate" -m venv $(VENV) || { \
@@ -59,7 +59,7 @@ $(BIN)/python:
 	        exit 0; \
 	    fi; \
 	done; \
-	echo "mkldash needs Python 3.11 or newer; python3 here is: $$(python3 --version 2>&1). Install one, or: make PYTHON=/path/to/python3.12" >&2; \
+	echo "mkldash needs Python 3.11 or newer; $(or $(PYTHON),python3) here: $$($(or $(PYTHON),python3) --version 2>&1). Install one, or name it: make PYTHON=python3.12" >&2; \
 	exit 1
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python

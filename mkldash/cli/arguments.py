@@ -1,0 +1,162 @@
+"""What may be written on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from mkldash import __version__
+
+__all__ = ["UsageError", "parse"]
+
+
+class UsageError(Exception):
+    """Arguments that cannot be understood; the message is one line."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line instead of the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; {self.prog} --help shows what there is")
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments as a namespace; `module` names the module of the command.
+
+    Raises
+    ------
+    UsageError
+        For arguments that are unknown, missing or of the wrong type.
+    SystemExit
+        After ``--help`` or ``--version``.
+    """
+    parser = _Parser(
+        prog="mkldash",
+        description="Watch multiple kernel learning solvers think.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"mkldash {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_serve(commands)
+    _add_solve(commands)
+    _add_lists(commands)
+    lab = _command(commands, "lab", "serving", "open JupyterLab on the notebooks")
+    lab.set_defaults(what="lab")
+    lab.add_argument(
+        "jupyter", nargs=argparse.REMAINDER, metavar="...", help="options for JupyterLab"
+    )
+    return parser.parse_args(argv)
+
+
+def _command(
+    commands: argparse._SubParsersAction[_Parser], name: str, module: str, text: str
+) -> _Parser:
+    """One command, with its help."""
+    parser = commands.add_parser(
+        name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False
+    )
+    parser.set_defaults(module=module)
+    return parser
+
+
+def _add_serve(commands: argparse._SubParsersAction[_Parser]) -> None:
+    serve = _command(commands, "serve", "serving", "serve the dashboards")
+    serve.set_defaults(what="serve")
+    serve.add_argument("--address", default="127.0.0.1", help="default: only this machine")
+    serve.add_argument("--port", type=int, default=5006, help="default 5006; 0: any free one")
+    serve.add_argument("--num-procs", type=int, default=1, help="processes; 10 users need 2")
+    serve.add_argument("--show", action="store_true", help="open a browser")
+
+
+def _add_lists(commands: argparse._SubParsersAction[_Parser]) -> None:
+    data = _command(commands, "data", "listing", "list the data sets, or show one's card")
+    data.set_defaults(what="data")
+    data.add_argument("name", nargs="?", metavar="NAME")
+    listing = _command(commands, "list", "listing", "list what can be chosen")
+    listing.add_argument("what", choices=("solvers", "datasets", "kernels", "views"))
+
+
+def _add_solve(commands: argparse._SubParsersAction[_Parser]) -> None:
+    solve = _command(commands, "solve", "solving", "solve one problem and certify the answer")
+    solve.add_argument(
+        "data",
+        nargs="?",
+        metavar="DATA",
+        help="a data set that `mkldash data` lists, or a CSV file",
+    )
+    _add_method(solve.add_argument_group("problem and solver"))
+    _add_rows(solve.add_argument_group("rows and features"))
+    _add_table(solve.add_argument_group("a CSV file of your own (detected unless said)"))
+    given = solve.add_argument_group("kernel matrices of your own, instead of DATA")
+    given.add_argument(
+        "--gram",
+        metavar="FILE.npz",
+        help="n x n arrays (array name = kernel name), or one (Q, n, n) array named kernels",
+    )
+    given.add_argument(
+        "--labels", metavar="FILE", help="one label a line; else the array y of FILE.npz"
+    )
+    given.add_argument(
+        "--normalize", action="store_true", help="scale each to unit trace on the training rows"
+    )
+    output = solve.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    output.add_argument("--trace", metavar="FILE.npz", help="write every iteration")
+
+
+def _add_method(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--solver", default="block-coordinate", help="default %(default)s")
+    group.add_argument(
+        "--eta", type=float, default=0.5, help="0: all kernels, 1: few; default %(default)s"
+    )
+    group.add_argument(
+        "--C", type=float, default=100.0, help="price of the hinge losses; default %(default)g"
+    )
+    group.add_argument(
+        "--tol", type=float, default=1e-3, help="relative gap to reach; default %(default)g"
+    )
+    group.add_argument("--max-iter", type=int, default=500, help="default %(default)s")
+    group.add_argument(
+        "--time-limit", type=float, metavar="S", help="seconds of solving; default none"
+    )
+    group.add_argument(
+        "--bank",
+        help="kernels: paper, linear, gaussian or golden; default paper, or what the card says",
+    )
+
+
+def _add_rows(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--train-fraction",
+        type=float,
+        help="share of the rows that trains; default 0.6, with --gram 1",
+    )
+    group.add_argument("--seed", type=int, default=0, help="of the split; default %(default)s")
+    group.add_argument(
+        "--rows",
+        metavar="FILE",
+        help="training rows from 0, one a line, or a shipped list such as wdbc-math8",
+    )
+    group.add_argument(
+        "--no-standardize", action="store_true", help="take the features as they are"
+    )
+
+
+def _add_table(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--missing", choices=("error", "drop", "mean"), default="error", help="default %(default)s"
+    )
+    group.add_argument(
+        "--one-hot",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="turn a text column into indicators; may be repeated",
+    )
+    group.add_argument("--separator", metavar="CHAR", help="tab may be written as tab")
+    group.add_argument("--decimal", metavar="CHAR")
+    group.add_argument("--no-header", action="store_true", help="the first line is data")
+    group.add_argument("--label", metavar="COLUMN", help="column that holds the labels")
+    group.add_argument("--positive", metavar="LABEL", help="this label against the rest")

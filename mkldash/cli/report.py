@@ -1,0 +1,176 @@
+"""What ``mkldash solve`` says about a result: one JSON object, or words."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mkldash import __version__
+from mkldash.experiments.scores import Scores
+from mkldash.experiments.workload import Workload
+from mkldash.kernels.weights import ACTIVE_THRESHOLD
+from mkldash.solvers.driver import Result
+
+__all__ = ["as_json", "as_words"]
+
+_TOP = 10
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity."""
+    return float(value) if math.isfinite(value) else None
+
+
+def as_json(workload: Workload, result: Result, scores: Scores) -> dict[str, Any]:
+    """The result as strict JSON can hold it: an infinite number is None.
+
+    Parameters
+    ----------
+    workload : Workload
+    result : Result
+    scores : Scores
+        Of ``result.best``.
+
+    Returns
+    -------
+    dict
+        `weights` has the kernels above `weight_threshold` times the largest.
+    """
+    source, split = workload.source, workload.split
+    return {
+        "data": source.name,
+        "rows": source.n_rows,
+        "features": source.n_features,
+        "kernels": workload.bank.n_kernels,
+        "solver": workload.choices.solver,
+        "parameters": _parameters(workload),
+        "status": result.status.value,
+        "status_text": result.status.sentence,
+        "upper": _finite(result.upper),
+        "lower": _finite(result.lower),
+        "gap": _finite(result.gap),
+        "iterations": result.iterations,
+        "inner_solves": result.inner_solves,
+        "seconds": result.seconds,
+        "bank_seconds": workload.bank_seconds,
+        "weights": {str(k): v for k, v in result.best.weights.as_dict().items()},
+        "weight_threshold": ACTIVE_THRESHOLD,
+        "support_vectors": scores.support_vectors,
+        "train_accuracy": scores.train_accuracy,
+        "test_accuracy": scores.test_accuracy,
+        "train_rows": len(split.train),
+        "test_rows": len(split.test),
+        "dropped_kernels": [kernel.name for kernel in workload.bank.dropped],
+        "notes": list(workload.notes),
+        "seed": int(workload.choices.seed),
+        "version": __version__,
+    }
+
+
+def _parameters(workload: Workload) -> dict[str, Any]:
+    """Every choice that the numbers depend on."""
+    choices = workload.choices
+    given = choices.gram is not None
+    chosen: dict[str, Any] = {
+        "eta": choices.eta,
+        "C": choices.C,
+        "tol": choices.tol,
+        "max_iter": choices.max_iter,
+        "time_limit": choices.time_limit,
+        "train_fraction": workload.source.train_fraction(choices),
+        "rows": choices.rows,
+        "positive": choices.positive,
+    }
+    if given:
+        chosen |= {"gram": choices.gram, "labels": choices.labels, "normalize": choices.normalize}
+    else:
+        chosen |= {
+            "bank": workload.bank_name,
+            "standardize": workload.standardizer is not None,
+            "missing": choices.missing,
+            "one_hot": list(choices.one_hot),
+        }
+        chosen |= {k: v for k, v in choices.table_options().items() if k not in chosen}
+    return chosen | dict(choices.solver_options)
+
+
+def as_words(workload: Workload, result: Result, scores: Scores) -> str:
+    """The result for a person: what each number is, and why the run ended.
+
+    Parameters
+    ----------
+    workload, result, scores
+        As for `as_json`.
+
+    Returns
+    -------
+    str
+        Several lines, without the last line break.
+    """
+    lines = [*_head(workload), "", result.status.sentence, *_numbers(workload, result)]
+    lines += [*_accuracies(workload, scores), "", *_weights(workload, result)]
+    return "\n".join(lines)
+
+
+def _head(workload: Workload) -> list[str]:
+    source, split, choices = workload.source, workload.split, workload.choices
+    seed = f", seed {choices.seed}" if len(split.test) and choices.rows is None else ""
+    rows = f"{len(split.train)} training rows"
+    rows += f", {len(split.test)} test rows{seed}" if len(split.test) else ", none left for a test"
+    if source.n_features is None:
+        kernels = f"{workload.bank.n_kernels} kernels given as matrices"
+        kernels += ", scaled to unit trace" if choices.normalize else ", scaled as given"
+    else:
+        kernels = (
+            f"{workload.bank.n_kernels} kernels (bank {workload.bank_name}) on "
+            f"{source.n_features} features"
+        )
+    return [
+        f"{source.name}: {rows}",
+        f"{kernels}; +1 is {source.classes[1]!r}, -1 is {source.classes[0]!r}",
+        f"{workload.solver.title}; eta = {choices.eta:g} "
+        f"(0 keeps all kernels, 1 keeps few), C = {choices.C:g} (times the sum of hinge losses)",
+    ]
+
+
+def _numbers(workload: Workload, result: Result) -> list[str]:
+    gap = result.gap
+    if math.isfinite(gap):
+        meaning = f"the objective is within {100 * gap:.3g} % of the optimum"
+        shown = f"{gap:.3e}"
+    else:
+        meaning, shown = "no lower bound above zero yet, so nothing is certified", "infinite"
+    return [
+        f"  objective   {result.upper:.9g}   primal value of the best point, an upper bound",
+        f"  lower       {result.lower:.9g}   certified: no weights can do better",
+        f"  gap         {shown}   objective/lower - 1 (asked: {workload.stop.tol:g}): {meaning}",
+        f"  iterations  {result.iterations}   with {result.inner_solves} SVM solves in "
+        f"{result.seconds:.2f} s; building the kernels took {workload.bank_seconds:.2f} s",
+    ]
+
+
+def _accuracies(workload: Workload, scores: Scores) -> list[str]:
+    train, test = len(workload.split.train), len(workload.split.test)
+    lines = [
+        f"  training    {100 * scores.train_accuracy:.2f} %   of {train} rows predicted rightly",
+    ]
+    if scores.test_accuracy is not None:
+        lines.append(f"  test        {100 * scores.test_accuracy:.2f} %   of {test} rows not seen")
+    at_bound = f"{scores.support_vectors} of {train} training rows carry the decision"
+    lines.append(f"  support     {scores.support_vectors}   support vectors: {at_bound}")
+    return lines
+
+
+def _weights(workload: Workload, result: Result) -> list[str]:
+    weights = result.best.weights
+    active = weights.as_dict()
+    constraint = workload.problem.weight_set.constraint(weights.values)
+    lines = [
+        f"{len(active)} of {len(weights)} kernels carry weight (above {ACTIVE_THRESHOLD:g} of the "
+        f"largest); eta*sum + (1-eta)*sum of squares = {constraint:.6g} (at most 1)"
+    ]
+    for name, value in list(active.items())[:_TOP]:
+        lines.append(f"  {value:.6f}  {name}")
+    if len(active) > _TOP:
+        lines.append(f"  and {len(active) - _TOP} smaller ones (--json lists all)")
+    return lines

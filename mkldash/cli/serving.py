@@ -1,0 +1,42 @@
+"""``mkldash serve`` and ``mkldash lab``."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from mkldash.errors import InputError
+
+__all__ = ["notebook_folder", "run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the dashboards or open JupyterLab until it is ended."""
+    if arguments.what == "lab":
+        return _lab(arguments.jupyter)
+    if not 0 <= arguments.port < 65536:
+        raise InputError(f"--port must lie between 0 and 65535, not {arguments.port}")
+    if arguments.num_procs < 1:
+        raise InputError(f"--num-procs must be at least 1, not {arguments.num_procs}")
+    from mkldash.apps.serve import serve
+
+    serve(
+        address=arguments.address,
+        port=arguments.port,
+        num_procs=arguments.num_procs,
+        show=arguments.show,
+    )
+    return 0
+
+
+def notebook_folder() -> Path:
+    """The notebooks of a checkout, else the current folder."""
+    beside = Path(__file__).resolve().parents[2] / "notebooks"
+    return beside if beside.is_dir() else Path.cwd()
+
+
+def _lab(options: list[str]) -> int:
+    command = [sys.executable, "-m", "jupyterlab", f"--notebook-dir={notebook_folder()}", *options]
+    return subprocess.run(command, check=False).returncode

@@ -1,0 +1,194 @@
+"""``mkldash solve``: prepare, solve, say what came out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, TypeVar
+
+from mkldash.cli.progress import ProgressBar
+from mkldash.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy import uint8
+    from numpy.typing import NDArray
+
+    from mkldash.experiments.choices import Choices
+
+T = TypeVar("T")
+
+__all__ = ["choices_from", "run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Solve what the arguments say; returns the exit code."""
+    from mkldash.cli.report import as_json, as_words
+    from mkldash.experiments.scores import score
+    from mkldash.experiments.workload import prepare
+    from mkldash.solvers.base import new_cancel_flag
+    from mkldash.solvers.driver import solve
+    from mkldash.solvers.stopping import Status
+    from mkldash.streaming.trace import Trace
+
+    choices = choices_from(arguments)
+    if arguments.trace is not None:
+        check_writable(arguments.trace)
+    workload = prepare(choices)
+    for note in workload.notes:
+        _say(f"note: {note}")
+    bar = ProgressBar(workload.stop)
+    flag = new_cancel_flag()
+    trace = None if arguments.trace is None else Trace()
+    record = () if trace is None else (trace.append,)
+    with _interrupt_sets(flag):
+        result = _in_worker(
+            lambda: solve(
+                workload.solver,
+                workload.problem,
+                stop=workload.stop,
+                cancel=flag,
+                callbacks=(*record, bar),
+            )
+        )
+    bar.close()
+    scores = score(workload, result.best)
+    if trace is not None:
+        trace.save(arguments.trace)
+    if arguments.json:
+        _print(json.dumps(as_json(workload, result, scores), indent=2, allow_nan=False))
+    else:
+        _print(as_words(workload, result, scores))
+    return {Status.NOT_FINITE: 1, Status.STOPPED: 130}.get(result.status, 0)
+
+
+def choices_from(arguments: argparse.Namespace) -> Choices:
+    """The choices that the arguments of ``solve`` make.
+
+    Raises
+    ------
+    InputError
+        For options that do not go together or values that cannot be used.
+    """
+    from mkldash.experiments.choices import Choices
+
+    if arguments.data is None and arguments.gram is None:
+        raise InputError(
+            "solve needs DATA (a name that 'mkldash data' lists, or a CSV file) or --gram FILE.npz"
+        )
+    if arguments.data is not None and arguments.gram is not None:
+        raise InputError("DATA and --gram exclude each other: the matrices stand for the data")
+    separator = arguments.separator
+    if separator in ("tab", "\\t"):
+        separator = "\t"
+    return Choices(
+        data=arguments.data or "",
+        gram=arguments.gram,
+        labels=arguments.labels,
+        normalize=arguments.normalize,
+        solver=arguments.solver,
+        eta=arguments.eta,
+        C=arguments.C,
+        tol=arguments.tol,
+        max_iter=arguments.max_iter,
+        time_limit=arguments.time_limit,
+        train_fraction=arguments.train_fraction,
+        seed=arguments.seed,
+        rows=arguments.rows,
+        bank=arguments.bank,
+        standardize=False if arguments.no_standardize else None,
+        missing=arguments.missing,
+        one_hot=tuple(arguments.one_hot),
+        separator=separator,
+        decimal=arguments.decimal,
+        header=False if arguments.no_header else None,
+        label=arguments.label,
+        positive=arguments.positive,
+    )
+
+
+def check_writable(path: str) -> None:
+    """Make sure, before solving, that the trace can be written.
+
+    Raises
+    ------
+    InputError
+        With the reason why it cannot.
+    """
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise InputError(f"--trace writes an .npz file; {path!r} does not end in .npz")
+    if target.is_dir():
+        raise InputError(f"--trace cannot write {path!r}: it is a folder")
+    existed = target.exists()
+    try:
+        with target.open("ab"):
+            pass
+        if not existed:
+            target.unlink()
+    except OSError as error:
+        raise InputError(f"--trace cannot write {path!r}: {error.strerror}") from error
+
+
+@contextmanager
+def _interrupt_sets(flag: NDArray[uint8]) -> Iterator[None]:
+    """Ctrl-C asks the run to end; a second one does not wait for it."""
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if flag[0]:
+            raise KeyboardInterrupt
+        flag[0] = 1
+        _say("\nstopping after this step; Ctrl-C again to abort")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _in_worker(task: Callable[[], T]) -> T:
+    """Run `task` in a thread, so that compiled loops cannot hold up a signal."""
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(task())
+        except BaseException as error:
+            errors.append(error)
+
+    worker = threading.Thread(target=work, name="mkldash-solve", daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(0.1)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _say(text: str) -> None:
+    """A line on stderr, if there is one."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
+    except (OSError, ValueError):
+        pass
+
+
+def _print(text: str) -> None:
+    """A line on stdout, delivered."""
+    if sys.stdout is None:
+        raise BrokenPipeError
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,162 @@
+"""Where rows and labels come from: a shipped set, a table, or given matrices."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.datasets.base import Dataset
+from mkldash.datasets.cards import available, load, suggest
+from mkldash.datasets.splits import Split, read_rows, split
+from mkldash.datasets.tables import binary_labels, read_csv, read_gram
+from mkldash.errors import InputError
+from mkldash.experiments.choices import DEFAULT_TRAIN_FRACTION, Choices
+
+Array = NDArray[np.float64]
+
+__all__ = ["Source", "read_gram_source", "read_source", "read_table_source"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Source:
+    """Rows of two classes, before any of them is set aside for a test.
+
+    Attributes
+    ----------
+    name : str
+        Shipped name, or path.
+    dataset : Dataset
+        Labels and classes; for given matrices it has no features.
+    classes : (str, str)
+        Labels of -1 and +1.
+    kernels : tuple of array, shape (n_rows, n_rows), or None
+        Given matrices.
+    kernel_names : tuple of str
+        Their names.
+    """
+
+    name: str
+    dataset: Dataset
+    classes: tuple[str, str]
+    kernels: tuple[Array, ...] | None = None
+    kernel_names: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """All rows, test rows included."""
+        return self.dataset.n_rows
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of features; None for given matrices."""
+        return self.dataset.n_features if self.kernels is None else None
+
+    @property
+    def defaults(self) -> Mapping[str, str | bool]:
+        """What the data set's card suggests: ``bank``, ``standardize``, ``storage``."""
+        card = self.dataset.card
+        return MappingProxyType({}) if card is None else card.defaults
+
+    def train_fraction(self, choices: Choices) -> float:
+        """The share of rows that trains: 0.6, or 1 for given matrices, unless chosen."""
+        if choices.train_fraction is not None:
+            return choices.train_fraction
+        return DEFAULT_TRAIN_FRACTION if self.kernels is None else 1.0
+
+    def split(self, choices: Choices) -> Split:
+        """Training and test rows.
+
+        Raises
+        ------
+        InputError
+            For rows that cannot be used, or a class without a training row.
+        """
+        rows = None if choices.rows is None else read_rows(choices.rows)
+        return split(self.dataset, self.train_fraction(choices), choices.seed, rows)
+
+
+def read_source(choices: Choices) -> Source:
+    """The rows and labels that were chosen.
+
+    Raises
+    ------
+    InputError
+        For a name, file, option or target that cannot be used.
+    """
+    return read_table_source(choices) if choices.gram is None else read_gram_source(choices)
+
+
+def read_table_source(choices: Choices) -> Source:
+    """A shipped set or a CSV file; see `read_source`."""
+    cards = available()
+    options = choices.table_options()
+    if choices.content is not None:
+        dataset = read_csv(choices.content, name=choices.data, **options)
+    elif choices.data in cards:
+        _refuse_options(options, f"{choices.data!r} is a shipped data set")
+        dataset = load(choices.data)
+        if choices.positive is not None:
+            dataset = _with_positive(dataset, choices.positive)
+    elif Path(choices.data).exists():
+        dataset = read_csv(Path(choices.data), **options)
+    else:
+        raise InputError(
+            f"no data set and no file is called '{choices.data}'{suggest(choices.data, cards)}; "
+            "'mkldash data' lists the sets"
+        )
+    if dataset.task != "binary" or dataset.classes is None:
+        raise InputError(
+            f"'{choices.data}' is a regression set (target '{dataset.target_name}'); "
+            "two classes are needed"
+        )
+    return Source(name=choices.data, dataset=dataset, classes=dataset.classes)
+
+
+def read_gram_source(choices: Choices) -> Source:
+    """Matrices and labels that the person gave; see `read_source`."""
+    assert choices.gram is not None
+    _refuse_options(choices.table_options(), "given matrices have no table")
+    given = read_gram(Path(choices.gram), None if choices.labels is None else Path(choices.labels))
+    y, classes = binary_labels(given.y, positive=choices.positive)
+    dataset = Dataset(
+        name=Path(choices.gram).stem,
+        X=np.empty((len(y), 0)),
+        y=y,
+        feature_names=(),
+        target_name="y",
+        task="binary",
+        classes=classes,
+    )
+    return Source(
+        name=choices.gram,
+        dataset=dataset,
+        classes=classes,
+        kernels=tuple(given.kernels),
+        kernel_names=given.names,
+    )
+
+
+def _refuse_options(options: Mapping[str, object], why: str) -> None:
+    """Options that would be silently without effect are a mistake of the person."""
+    for name in options:
+        if name != "positive":
+            raise InputError(f"{name.replace('_', '-')} is for a CSV file, but {why}")
+
+
+def _with_positive(dataset: Dataset, positive: str) -> Dataset:
+    """A shipped set with `positive` as +1."""
+    classes = dataset.classes or ("", "")
+    if positive not in classes:
+        raise InputError(
+            f"positive must be '{classes[0]}' or '{classes[1]}' for {dataset.name}, "
+            f"not '{positive}'"
+        )
+    if positive == classes[1]:
+        return dataset
+    return dataclasses.replace(dataset, y=-dataset.y, classes=(classes[1], classes[0]))

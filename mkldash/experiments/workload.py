@@ -1,0 +1,272 @@
+"""From choices to a problem that is ready to solve; command line and apps share it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.datasets.cards import suggest
+from mkldash.datasets.splits import Split
+from mkldash.errors import InputError
+from mkldash.experiments.bank_cache import BankCache, content_key
+from mkldash.experiments.choices import DEFAULT_BANK, Choices
+from mkldash.experiments.sources import Source, read_source
+from mkldash.kernels.banks import BANKS, make_terms
+from mkldash.kernels.base import KernelBank
+from mkldash.kernels.building import build_bank
+from mkldash.kernels.normalization import ConstantKernelWarning, Standardizer
+from mkldash.kernels.precomputed import precomputed_bank
+from mkldash.problems.losses.hinge import Hinge
+from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.elastic_net import ElasticNet
+from mkldash.solvers import available_solvers
+from mkldash.solvers.base import Solver
+from mkldash.solvers.stopping import StopRule
+
+Array = NDArray[np.float64]
+
+__all__ = ["Cancelled", "Workload", "prepare"]
+
+#: Bytes of banks kept for the next change of eta or C, for the whole process.
+CACHE_LIMIT = 2**30
+
+_BANKS = BankCache(CACHE_LIMIT)
+
+
+class Cancelled(Exception):
+    """The preparation was cancelled; nothing was solved."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Workload:
+    """A problem that is ready to solve, with what its result is measured on.
+
+    Attributes
+    ----------
+    choices : Choices
+    source : Source
+        The data set, with its name and classes.
+    split : Split
+    bank : KernelBank
+    bank_name : str
+        A name of `mkldash.kernels.banks.BANKS`, or "given".
+    X_train : array, shape (n_train, n_features), or None
+        Training rows as the kernels see them; None for given matrices.
+    X_test : array, shape (n_test, n_features) or (n_given, n_test, n_train)
+        Test rows as the kernels see them, or blocks of given matrices.
+    y_train, y_test : array, shape (n_train,) and (n_test,)
+        Labels, -1 or +1.
+    standardizer : Standardizer or None
+    problem : Problem
+    solver : Solver
+    stop : StopRule
+    notes : tuple of str
+        Sentences for the person: constant columns, dropped kernels, unequal
+        traces, how missing values were filled.
+    bank_seconds : float
+        Time that building the bank took; 0 when it was at hand.
+    """
+
+    choices: Choices
+    source: Source
+    split: Split
+    bank: KernelBank
+    bank_name: str
+    X_train: Array | None
+    X_test: Array
+    y_train: Array
+    y_test: Array
+    standardizer: Standardizer | None
+    problem: Problem
+    solver: Solver
+    stop: StopRule
+    notes: tuple[str, ...]
+    bank_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kernels:
+    """A bank, and the data as it sees them."""
+
+    bank: KernelBank
+    name: str
+    seconds: float
+    X_train: Array | None
+    X_test: Array
+    standardizer: Standardizer | None
+
+
+def prepare(
+    choices: Choices,
+    *,
+    progress: Callable[[str], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Workload:
+    """Load, split, standardise, build the kernels; everything before solving.
+
+    Parameters
+    ----------
+    choices : Choices
+    progress : callable, optional
+        Gets a sentence before each part that takes time.
+    cancelled : callable, optional
+        Asked between the parts.
+
+    Returns
+    -------
+    Workload
+
+    Raises
+    ------
+    InputError
+        For anything that cannot be used, naming it and the remedy.
+    MemoryLimitError
+        When the bank would not fit; raised before anything is built.
+    Cancelled
+        When `cancelled` said so.
+    """
+
+    def say(sentence: str) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled("cancelled before solving")
+        if progress is not None:
+            progress(sentence)
+
+    loss, weight_set = Hinge(choices.C), ElasticNet(choices.eta)
+    stop = StopRule(tol=choices.tol, max_iter=choices.max_iter, time_limit=choices.time_limit)
+    solver = make_solver(choices)
+    check_bank_name(choices.bank)
+    say("reading the data")
+    source = read_source(choices)
+    parts = source.split(choices)
+    y = source.dataset.y
+    kernels = _given_kernels if source.kernels is not None else _table_kernels
+    seen = kernels(choices, source, parts, say)
+    problem = Problem(seen.bank, y[parts.train], loss, weight_set)
+    reason = solver.supports(problem)
+    if reason is not None:
+        raise InputError(reason)
+    say("solving")
+    return Workload(
+        choices=choices,
+        source=source,
+        split=parts,
+        bank=seen.bank,
+        bank_name=seen.name,
+        X_train=seen.X_train,
+        X_test=seen.X_test,
+        y_train=problem.y,
+        y_test=y[parts.test],
+        standardizer=seen.standardizer,
+        problem=problem,
+        solver=solver,
+        stop=stop,
+        notes=tuple(dict.fromkeys((*source.dataset.notes, *seen.bank.warnings))),
+        bank_seconds=seen.seconds,
+    )
+
+
+def make_solver(choices: Choices) -> Solver:
+    """The solver that was chosen, with its hyper-parameters.
+
+    Raises
+    ------
+    InputError
+        For a solver or a hyper-parameter that does not exist.
+    """
+    solvers = available_solvers()
+    if choices.solver not in solvers:
+        raise InputError(
+            f"no solver is called '{choices.solver}'{suggest(choices.solver, solvers)}; "
+            f"there are {', '.join(solvers)}"
+        )
+    kind = solvers[choices.solver]
+    known = [f.name for f in dataclasses.fields(kind)]
+    for name, _ in choices.solver_options:
+        if name not in known:
+            raise InputError(f"{choices.solver} has no option '{name}'{suggest(name, known)}")
+    return kind(**dict(choices.solver_options))
+
+
+def check_bank_name(bank: str | None) -> None:
+    """Refuse a bank that does not exist, before data are read.
+
+    Raises
+    ------
+    InputError
+        Naming the banks there are.
+    """
+    if bank is not None and bank not in BANKS:
+        raise InputError(
+            f"no bank is called '{bank}'{suggest(bank, BANKS)}; there are {', '.join(BANKS)}"
+        )
+
+
+def _table_kernels(
+    choices: Choices, source: Source, parts: Split, say: Callable[[str], None]
+) -> _Kernels:
+    """The named bank on the features of a table."""
+    name = choices.bank or str(source.defaults.get("bank", DEFAULT_BANK))
+    terms = make_terms(name, source.dataset.feature_names)
+    X_train, X_test = source.dataset.X[parts.train], source.dataset.X[parts.test]
+    standardizer = None
+    standardize = choices.standardize
+    if standardize is None:
+        standardize = bool(source.defaults.get("standardize", True))
+    if standardize:
+        standardizer = Standardizer.fit(X_train)
+        X_train, X_test = standardizer.transform(X_train), standardizer.transform(X_test)
+    say(f"building {len(terms)} kernels on {len(X_train)} training rows")
+    storage = str(source.defaults.get("storage", "auto"))
+    limit, n_test = choices.memory_limit, len(parts.test)
+
+    def build() -> KernelBank:
+        # Its sentences are in `bank.warnings` and become notes; a filter, unlike
+        # `catch_warnings`, may be set from several threads.
+        warnings.filterwarnings(
+            "ignore", category=ConstantKernelWarning, module=__name__.replace(".", r"\.")
+        )
+        return build_bank(X_train, terms, storage=storage, memory_limit=limit, n_test=n_test)
+
+    begun = time.perf_counter()
+    # The limit counts the test blocks too: a bank that was allowed once must
+    # not answer for choices that would be refused.
+    bank = _BANKS.get(content_key(X_train, terms, storage, limit, n_test), build)
+    return _Kernels(
+        bank=bank,
+        name=name,
+        seconds=time.perf_counter() - begun,
+        X_train=X_train,
+        X_test=X_test,
+        standardizer=standardizer,
+    )
+
+
+def _given_kernels(
+    choices: Choices, source: Source, parts: Split, say: Callable[[str], None]
+) -> _Kernels:
+    """Matrices that the person gave, cut to the training rows."""
+    matrices = source.kernels or ()
+    say(f"checking {len(matrices)} kernel matrices")
+    begun = time.perf_counter()
+    train = np.ix_(parts.train, parts.train)
+    bank = precomputed_bank(
+        [matrix[train] for matrix in matrices],
+        source.kernel_names,
+        normalize=choices.normalize,
+    )
+    blocks = np.stack([matrix[np.ix_(parts.test, parts.train)] for matrix in matrices])
+    return _Kernels(
+        bank=bank,
+        name="given",
+        seconds=time.perf_counter() - begun,
+        X_train=None,
+        X_test=blocks,
+        standardizer=None,
+    )
