@@ -1,0 +1,413 @@
+"""The append-only record of a run, from which everything on screen is drawn."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.solvers.base import Snapshot
+from mkldash.streaming.columns import Columns, Scalar
+from mkldash.streaming.ledger import Ledger
+from mkldash.streaming.thinning import choose_victims
+
+__all__ = ["DEFAULT_BUDGET", "Replay", "ReplayError", "StateDroppedError", "Trace"]
+
+#: Bytes of full states that a trace keeps, unless told otherwise (256 MB).
+DEFAULT_BUDGET = 256 * 2**20
+
+#: ``replay(start, cancel)`` yields the snapshots after `start`.
+Replay = Callable[[Snapshot, "NDArray[np.uint8] | None"], Iterator[Snapshot]]
+
+Value = float | NDArray[Any]
+
+
+class StateDroppedError(LookupError):
+    """A state that was not kept, in a trace that cannot replay it."""
+
+
+class ReplayError(RuntimeError):
+    """A replay that was cancelled or that did not give the recorded numbers."""
+
+
+class Trace:
+    """Record of one run: scalars of every iteration, full states under a budget.
+
+    Row ``k`` is the k-th snapshot recorded.  Scalars (`columns`) and events are
+    kept for every row.  Full states are kept while they fit in `budget` bytes,
+    shared arrays counted once: all recent ones, older ones at a distance that
+    grows with their age; the first, the newest, the best and every pinned one
+    (`pin`) always.  A dropped state is computed again by `replay` from the
+    nearest kept earlier one, which gives the same numbers because resuming is
+    exact.  The last few replayed states are held beside the budget, in an
+    eighth of it.
+
+    One thread appends; any number may read.  Reading scalars and kept states
+    takes no lock.
+
+    Parameters
+    ----------
+    replay : callable, optional
+        ``replay(start, cancel)`` yields the snapshots after `start`; usually
+        ``lambda start, cancel: solver.iterate(problem, start, cancel)``.
+        Without it a dropped state raises `StateDroppedError`.
+    budget : int
+        Bytes of full states to keep.
+    """
+
+    def __init__(self, replay: Replay | None = None, *, budget: int = DEFAULT_BUDGET) -> None:
+        if budget <= 0:
+            raise ValueError(f"budget must be a positive number of bytes, not {budget!r}")
+        self.budget = budget
+        self._lock = threading.RLock()
+        self._columns = Columns()
+        self._events: list[tuple[int, str]] = []
+        self._states: dict[int, Snapshot] = {}
+        self._values: dict[int, dict[str, Value]] = {}
+        self._scored: set[int] = set()
+        self._ledger = Ledger()
+        self._pins: set[int] = {0}
+        self._best = 0
+        self._latest: Snapshot | None = None
+        self._replays: list[tuple[int, Replay | None]] = [(0, replay)]
+        self._replayed: dict[int, Snapshot] = {}
+        self._replayed_ledger = Ledger()
+        self._n_scored = 0
+
+    # -- reading ---------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def latest(self) -> Snapshot | None:
+        """The newest snapshot, or None while there is none."""
+        return self._latest
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns so far, values added by a score included."""
+        return self._columns.names
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the kept states and values, shared arrays counted once."""
+        return self._ledger.total
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """Rows whose full state is kept, ascending."""
+        with self._lock:
+            return tuple(sorted(self._states))
+
+    @property
+    def n_scored(self) -> int:
+        """How often values were added; changes when there are new ones."""
+        return self._n_scored
+
+    def columns(self, since: int = 0) -> dict[str, NDArray[Any]]:
+        """Scalars of the rows from `since` on.
+
+        Returns
+        -------
+        dict of str to array, shape (len(trace) - since,)
+            Read-only: iteration, elapsed (s), objective, upper, lower, gap,
+            best_iteration, bias, inner_solves, active_kernels, each other int,
+            bool or float field of the snapshots, and each float that `add_values`
+            added (NaN where it was not computed).  Raw numbers: zeros, negative
+            numbers, infinities and NaN are handed out as they are.
+        """
+        return self._columns.read(since)
+
+    def events(self, since: int = 0) -> list[tuple[int, str]]:
+        """(row, sentence) for the log, of the rows from `since` on."""
+        events = self._events
+        first = len(events)
+        while first > 0 and events[first - 1][0] >= since:
+            first -= 1
+        return events[first:]
+
+    def find(self, iteration: int) -> int:
+        """Row of an iteration number.
+
+        Raises
+        ------
+        KeyError
+            When no row has it.
+        """
+        iterations = self.columns().get("iteration", np.empty(0))
+        row = int(np.searchsorted(iterations, iteration))
+        if row == len(iterations) or iterations[row] != iteration:
+            raise KeyError(f"iteration {iteration} is not in the trace")
+        return row
+
+    def peek(self, k: int) -> Snapshot | None:
+        """State of row `k` if it is at hand, else None; never computes."""
+        k = self._row(k)
+        return self._states.get(k) or self._replayed.get(k)
+
+    def __getitem__(self, k: int) -> Snapshot:
+        """State of row `k`; replays it when it was dropped, which takes time.
+
+        Raises
+        ------
+        IndexError
+            When there is no such row.
+        StateDroppedError
+            When it was dropped and the trace has no `replay`.
+        ReplayError
+            When the replay does not give the recorded numbers.
+        """
+        k = self._row(k)
+        snapshot = self.peek(k)
+        if snapshot is None:
+            for snapshot in self.steps_to(k):  # noqa: B007
+                pass
+        assert snapshot is not None
+        return snapshot
+
+    def steps_to(self, k: int, cancel: NDArray[np.uint8] | None = None) -> Iterator[Snapshot]:
+        """Replay up to row `k`, one yield per iteration; the last is row `k`.
+
+        For whoever shows or paces a replay; `trace[k]` runs it at once.  Raises
+        as `trace[k]` does, and `ReplayError` when `cancel` ended it early.
+        """
+        k = self._row(k)
+        ready = self.peek(k)
+        if ready is not None:
+            yield ready
+            return
+        row, start = self._nearest(k)
+        first, replay = max((r for r in self._replays if r[0] <= k), key=lambda r: r[0])
+        if replay is None or row < first - 1:
+            iteration = self._columns.cell("iteration", k)
+            raise StateDroppedError(
+                f"the state of iteration {iteration} was not kept and this trace "
+                "has no solver to compute it again"
+            )
+        steps = replay(start, cancel)
+        try:
+            for at in range(row + 1, k + 1):
+                snapshot = next(steps, None)
+                if snapshot is None:
+                    raise ReplayError("the replay was cancelled before it was complete")
+                snapshot = self._checked(at, snapshot)
+                self._hold(at, snapshot)
+                yield snapshot
+        finally:
+            close = getattr(steps, "close", None)
+            if close is not None:
+                close()
+
+    def values(self, k: int) -> dict[str, Value]:
+        """Values that a score added to row `k` (arrays only while they are kept)."""
+        k = self._row(k)
+        with self._lock:
+            return {**self._columns.late_row(k), **self._values.get(k, {})}
+
+    def has_values(self, k: int) -> bool:
+        """Whether row `k` has all values of its score, arrays included."""
+        return self._row(k) in self._scored
+
+    # -- writing ---------------------------------------------------------------
+
+    def append(self, snapshot: Snapshot) -> None:
+        """Record a snapshot; usable as a callback of `solve`."""
+        row = _scalars(snapshot)
+        with self._lock:
+            k = len(self._columns)
+            self._states[k] = snapshot
+            self._ledger.add(snapshot)
+            self._events.extend((k, sentence) for sentence in snapshot.events)
+            if snapshot.best_iteration == snapshot.iteration:
+                self._best = k
+            self._columns.append(row)
+            self._latest = snapshot
+            if self._ledger.total > self.budget:
+                self._thin()
+
+    def add_values(self, k: int, values: Mapping[str, float | NDArray[Any]]) -> None:
+        """Add what a score computed for row `k`: floats (columns) and arrays.
+
+        Arrays count in the budget and are dropped with their state.
+
+        Raises
+        ------
+        ValueError
+            When a name is that of a snapshot's scalar.
+        """
+        k = self._row(k)
+        arrays: dict[str, Value] = {}
+        with self._lock:
+            for name in values:
+                if self._columns.is_own(name):
+                    raise ValueError(f"a score may not be called {name!r}: snapshots have it")
+            for name, value in values.items():
+                array = np.asarray(value)
+                if array.ndim == 0:
+                    self._columns.put(name, k, float(array))
+                    continue
+                if array.flags.writeable:
+                    array = array.copy()
+                    array.flags.writeable = False
+                arrays[name] = array
+            self._forget_values(k)
+            if arrays:
+                self._values[k] = arrays
+                self._ledger.add(arrays)
+            self._scored.add(k)
+            self._n_scored += 1
+            if self._ledger.total > self.budget:
+                self._thin()
+
+    def pin(self, k: int) -> None:
+        """Keep the state of row `k` for good (computes it when it was dropped)."""
+        k = self._row(k)
+        snapshot = self[k]
+        with self._lock:
+            self._pins.add(k)
+            if k not in self._states:
+                self._states[k] = snapshot
+                self._ledger.add(snapshot)
+
+    def set_replay(self, replay: Replay | None) -> None:
+        """How the rows from here on are computed again."""
+        with self._lock:
+            if len(self):
+                self.pin(len(self) - 1)
+            self._replays = [r for r in self._replays if r[0] < len(self)] + [(len(self), replay)]
+
+    def adopt(self, other: Trace, k: int) -> None:
+        """Begin with rows 0 to `k` of another trace, states and values shared.
+
+        Raises
+        ------
+        ValueError
+            When this trace is not empty.
+        """
+        if len(self):
+            raise ValueError("only an empty trace can adopt the beginning of another one")
+        k = other._row(k)
+        other.pin(k)
+        with other._lock, self._lock:
+            columns = other._columns.head(k + 1)
+            self._replays = [r for r in other._replays if r[0] <= k]
+            self._pins = {p for p in other._pins if p <= k} | {k}
+            self._events = [e for e in other._events if e[0] <= k]
+            for at in sorted(other._states):
+                if at <= k:
+                    self._states[at] = other._states[at]
+                    self._ledger.add(other._states[at])
+            for at, arrays in other._values.items():
+                if at <= k:
+                    self._values[at] = arrays
+                    self._ledger.add(arrays)
+            self._scored = {row for row in other._scored if row <= k}
+            self._n_scored = len(self._scored)
+            self._latest = self._states[k]
+            self._best = _row_of_best(columns.read(), k)
+            self._columns = columns  # last: readers see the rows from here on
+            if self._ledger.total > self.budget:
+                self._thin()
+
+    # -- files -----------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write to an .npz file; `mkldash.streaming.archive` says what is in it."""
+        from mkldash.streaming.archive import save_trace
+
+        save_trace(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path, replay: Replay | None = None) -> Trace:
+        """Read what `save` wrote: the same columns, events, values and kept states."""
+        from mkldash.streaming.archive import load_trace
+
+        return load_trace(path, replay)
+
+    # -- inside ----------------------------------------------------------------
+
+    def _row(self, k: int) -> int:
+        n = len(self)
+        row = k + n if k < 0 else k
+        if not 0 <= row < n:
+            raise IndexError(f"row {k} of a trace with {n} rows")
+        return row
+
+    def _nearest(self, k: int) -> tuple[int, Snapshot]:
+        with self._lock:
+            row = max(r for known in (self._states, self._replayed) for r in known if r <= k)
+            return row, self._states.get(row) or self._replayed[row]
+
+    def _checked(self, k: int, snapshot: Snapshot) -> Snapshot:
+        """The replayed row `k` with its recorded clock, if it is what was recorded."""
+        for name in ("iteration", "objective", "upper", "lower"):
+            was, now = self._columns.cell(name, k), getattr(snapshot, name)
+            if not (
+                was == now or math.isclose(was, now, rel_tol=1e-9) or (was != was and now != now)
+            ):
+                raise ReplayError(
+                    f"replaying row {k} gave {name} {now!r} where the run had {was!r}"
+                )
+        return dataclasses.replace(snapshot, elapsed=self._columns.cell("elapsed", k))
+
+    def _hold(self, k: int, snapshot: Snapshot) -> None:
+        with self._lock:
+            old = self._replayed.pop(k, None)
+            if old is not None:
+                self._replayed_ledger.remove(old)
+            self._replayed[k] = snapshot
+            self._replayed_ledger.add(snapshot)
+            while self._replayed_ledger.total > self.budget // 8 and len(self._replayed) > 1:
+                self._replayed_ledger.remove(self._replayed.pop(next(iter(self._replayed))))
+
+    def _forget_values(self, k: int) -> None:
+        arrays = self._values.pop(k, None)
+        if arrays is not None:
+            self._ledger.remove(arrays)
+            self._scored.discard(k)
+
+    def _thin(self) -> None:
+        """Drop states until nine tenths of the budget are used (or none may go)."""
+        newest = len(self) - 1
+        keep = self._pins | {self._best, newest}
+        for k in [k for k in self._values if k not in self._states][:-1]:
+            self._forget_values(k)
+        while self._ledger.total > 0.9 * self.budget:
+            victims = choose_victims(sorted(self._states), newest, keep)
+            if not victims:
+                return
+            for k in victims:
+                self._forget_values(k)
+                self._ledger.remove(self._states.pop(k))
+                if self._ledger.total <= 0.9 * self.budget:
+                    return
+
+
+def _row_of_best(cells: Mapping[str, NDArray[Any]], k: int) -> int:
+    found = np.flatnonzero(cells["iteration"] == cells["best_iteration"][k])
+    return int(found[0]) if len(found) else 0
+
+
+_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def _scalars(snapshot: Snapshot) -> dict[str, Scalar | None]:
+    """Int, bool and float fields, the gap and the number of active kernels."""
+    kind = type(snapshot)
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple(f.name for f in dataclasses.fields(kind))
+    row: dict[str, Scalar | None] = {}
+    for name in _NAMES[kind]:
+        value = getattr(snapshot, name)
+        if value is None or isinstance(value, bool | int | float | np.number | np.bool_):
+            row[name] = value
+    row["gap"] = snapshot.gap
+    row["active_kernels"] = len(snapshot.weights.active())
+    return row
