@@ -88,7 +88,7 @@ def solve_svm(
     if not feasible(a, y, C):
         a = y * Hinge(C).feasible(y * a, y)
     steps, worst, decision = train(K, y, float(C), a, tol, limit, flag)
-    return SVMSolution(y * a, decision, int(steps), float(worst))
+    return SVMSolution(y * a + 0.0, decision, int(steps), float(worst))
 
 
 def solve_combined(
@@ -160,7 +160,7 @@ def _on_working_set(
         steps += int(taken)
         decision = combined.apply(a)
         worst = float(worst_pair(a, y - decision, y, C))
-    return SVMSolution(y * a, decision, steps, worst)
+    return SVMSolution(y * a + 0.0, decision, steps, worst)
 
 
 def _working_set(

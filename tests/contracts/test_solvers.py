@@ -1,0 +1,208 @@
+"""What every discovered solver must do; a new solver file gets these for free."""
+
+import dataclasses
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from mkldash.errors import UnsupportedProblemError
+from mkldash.kernels.precomputed import precomputed_bank
+from mkldash.problems.losses.hinge import Hinge
+from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.elastic_net import ElasticNet
+from mkldash.problems.weight_sets.fixed import Fixed
+from mkldash.problems.weight_sets.simplex import Simplex
+from mkldash.solvers import available_solvers
+from mkldash.solvers.base import Snapshot, WarmStart, new_cancel_flag
+from mkldash.solvers.driver import solve
+from mkldash.solvers.stopping import Status, StopRule
+
+SOLVERS = sorted(available_solvers().items())
+ETAS = [0.0, 0.25, 0.5, 0.9, 1.0]
+
+
+def small_problem(weight_set, C=1.0, seed=3, n=24):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 4))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 - 0.4 + 0.3 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    squared = ((X[:, None] - X[None]) ** 2).sum(-1)
+    kernels = [np.exp(-g * squared) for g in (0.05, 0.3, 1.5)]
+    kernels += [X @ X.T, (X @ X.T + 1) ** 2]
+    kernels += [np.exp(-0.5 * (X[:, [0]] - X[:, 0]) ** 2)]
+    stack = np.array([n * K / np.trace(K) for K in kernels]) + 1e-8 * np.eye(n)
+    return Problem(precomputed_bank(stack), y, Hinge(C), weight_set), stack
+
+
+def conic_optimum(stack, problem):
+    """max over alpha of sum(alpha) - 1/2 support function, by clarabel."""
+    n, C, y = problem.n_rows, problem.loss.C, problem.y
+    eta = problem.weight_set.eta
+    alpha = cp.Variable(n)
+    forms = [cp.quad_form(alpha, cp.psd_wrap(y[:, None] * K * y)) for K in stack]
+    constraints = [alpha >= 0, alpha <= C, y @ alpha == 0]
+    if eta == 1.0:
+        support = cp.Variable()
+        constraints += [support >= form for form in forms]
+    else:
+        scale = cp.Variable(nonneg=True)
+        excess = cp.Variable(len(stack), nonneg=True)
+        constraints += [excess[k] >= forms[k] - scale * eta for k in range(len(stack))]
+        support = scale + cp.quad_over_lin(excess, scale) / (4 * (1 - eta))
+    reference = cp.Problem(cp.Minimize(0.5 * support - cp.sum(alpha)), constraints)
+    reference.solve(solver=cp.CLARABEL)
+    return -reference.value
+
+
+def supported(solver, problem):
+    return solver.supports(problem) is None
+
+
+def run(solver, problem, n, start=None):
+    found = []
+    for snapshot in solver.iterate(problem, start):
+        found.append(snapshot)
+        if len(found) == n:
+            break
+    return found
+
+
+def same(one, other):
+    """Equal in everything but the clock."""
+    for field in dataclasses.fields(one):
+        if field.name in {"elapsed", "best"}:
+            continue
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if field.name == "weights":
+            a, b = a.values, b.values
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b), err_msg=field.name)
+
+
+@pytest.fixture(params=SOLVERS, ids=[name for name, _ in SOLVERS])
+def solver(request):
+    return request.param[1]()
+
+
+@pytest.mark.parametrize("eta", ETAS)
+def test_bounds_hold_the_optimum_at_every_step_and_meet_it(solver, eta):
+    problem, stack = small_problem(ElasticNet(eta))
+    if not supported(solver, problem):
+        with pytest.raises(UnsupportedProblemError):
+            next(solver.iterate(problem))
+        return
+    optimum = conic_optimum(stack, problem)
+    seen = []
+    result = solve(
+        solver, problem, stop=StopRule(tol=1e-4, max_iter=3000), callbacks=[seen.append]
+    )
+    assert result.status is Status.CONVERGED
+    upper = np.array([s.upper for s in seen])
+    lower = np.array([s.lower for s in seen])
+    assert np.all(lower <= optimum * (1 + 1e-6)) and np.all(upper >= optimum * (1 - 1e-6))
+    assert np.all(np.diff(upper) <= 0) and np.all(np.diff(lower) >= 0)
+    assert result.upper == pytest.approx(optimum, rel=2e-4)
+
+
+def test_bounds_can_be_recomputed_from_what_a_snapshot_shows(solver):
+    problem, _ = small_problem(ElasticNet(0.5), C=10.0)
+    if not supported(solver, problem):
+        return
+    for snapshot in run(solver, problem, 6):
+        value = problem.primal(snapshot.weights.values, snapshot.alpha).objective
+        assert snapshot.objective == pytest.approx(value, rel=1e-9)
+        assert snapshot.lower >= problem.dual(snapshot.alpha).objective * (1 - 1e-12)
+        best = snapshot.best
+        at_best = problem.primal(best.weights.values, best.alpha).objective
+        assert snapshot.upper == pytest.approx(at_best, rel=1e-9)
+        assert problem.weight_set.constraint(snapshot.weights.values) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("k", [0, 3, 5])
+def test_resume_is_exact(solver, k):
+    problem, _ = small_problem(ElasticNet(0.5), C=10.0)
+    if not supported(solver, problem):
+        return
+    whole = run(solver, problem, 10)
+    again = run(solver, problem, 9 - k, start=whole[k])
+    assert again[0].iteration == k + 1
+    for one, other in zip(whole[k + 1 :], again, strict=True):
+        same(one, other)
+    assert again[0].elapsed > whole[k].elapsed
+
+
+def test_another_problem_makes_a_snapshot_a_warm_start(solver):
+    problem, _ = small_problem(ElasticNet(0.5), C=10.0)
+    other, stack = small_problem(ElasticNet(0.25), C=1.0)
+    if not (supported(solver, problem) and supported(solver, other)):
+        return
+    start = run(solver, problem, 8)[-1]
+    warm = run(solver, other, 1, start=start)[0]
+    assert warm.iteration == 0 and warm.inner_solves == 1
+    optimum = conic_optimum(stack, other)
+    assert warm.lower <= optimum * (1 + 1e-6) and warm.upper >= optimum * (1 - 1e-6)
+
+
+def test_any_feasible_start_reaches_the_optimum_exact_zeros_included(solver):
+    problem, stack = small_problem(ElasticNet(0.25))
+    if not supported(solver, problem):
+        return
+    optimum = conic_optimum(stack, problem)
+    corner = np.zeros(6)
+    corner[2] = 1.0
+    for alpha in (None, np.zeros(24), np.ones(24)):
+        start = WarmStart(weights=problem.bank.weights(corner), alpha=alpha)
+        result = solve(solver, problem, start=start, stop=StopRule(tol=1e-5, max_iter=3000))
+        assert result.upper == pytest.approx(optimum, rel=2e-5)
+
+
+def test_snapshots_are_read_only_and_do_not_alias(solver):
+    problem, _ = small_problem(ElasticNet(0.5))
+    if not supported(solver, problem):
+        return
+    found = run(solver, problem, 4)
+    before = [(s.alpha.tobytes(), s.weights.values.tobytes()) for s in found]
+    run(solver, problem, 4)
+    assert [(s.alpha.tobytes(), s.weights.values.tobytes()) for s in found] == before
+    for snapshot in found:
+        assert isinstance(snapshot, solver.snapshot_type) and isinstance(snapshot, Snapshot)
+        with pytest.raises(ValueError, match="read-only"):
+            snapshot.alpha[0] = 1.0
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            snapshot.upper = 0.0
+
+
+def test_same_input_same_stream(solver):
+    problem, _ = small_problem(ElasticNet(0.9), C=10.0)
+    if not supported(solver, problem):
+        return
+    for one, other in zip(run(solver, problem, 6), run(solver, problem, 6), strict=True):
+        same(one, other)
+
+
+def test_cancel_takes_effect_within_one_iteration(solver):
+    problem, _ = small_problem(ElasticNet(0.5))
+    if not supported(solver, problem):
+        return
+    flag = new_cancel_flag()
+    seen = []
+    for snapshot in solver.iterate(problem, cancel=flag):
+        seen.append(snapshot)
+        if len(seen) == 3:
+            flag[0] = 1
+        assert len(seen) <= 3
+
+
+@pytest.mark.parametrize("weight_set", [Simplex(), Fixed((0.2, 0.0, 0.3, 0.1, 0.1, 0.5))])
+def test_other_weight_sets_are_solved_or_refused_with_a_reason(solver, weight_set):
+    problem, _ = small_problem(weight_set)
+    if not supported(solver, problem):
+        assert len(solver.supports(problem)) > 20
+        return
+    result = solve(solver, problem, stop=StopRule(tol=1e-3, max_iter=3000))
+    assert result.status is Status.CONVERGED
+
+
+def test_states_its_facts(solver):
+    assert solver.name and solver.title and solver.reference
+    for field in dataclasses.fields(solver):
+        assert field.metadata["label"] and field.metadata["help"]

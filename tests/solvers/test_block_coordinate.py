@@ -1,0 +1,221 @@
+"""Algorithm 1 on the cases whose values are certified."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mkldash.errors import InputError
+from mkldash.kernels.precomputed import precomputed_bank
+from mkldash.problems.losses.hinge import Hinge
+from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.elastic_net import ElasticNet
+from mkldash.solvers.base import WarmStart
+from mkldash.solvers.block_coordinate import BlockCoordinateDescent
+from mkldash.solvers.driver import solve
+from mkldash.solvers.stopping import Status, StopRule
+from tests.recipes import GOLDEN, golden_data, golden_kernels, golden_problem
+
+TIGHT = BlockCoordinateDescent(inner_tol=1e-10, weight_tol=1e-12)
+EXACT = StopRule(tol=1e-9, max_iter=5000)
+
+
+def exact(problem, start=None):
+    seen = []
+    result = solve(TIGHT, problem, start=start, stop=EXACT, callbacks=[seen.append])
+    return result, seen
+
+
+@pytest.mark.parametrize("eta", sorted(GOLDEN))
+def test_golden(eta):
+    objective, theta = GOLDEN[eta]
+    result, _ = exact(golden_problem(eta))
+    assert result.upper == pytest.approx(objective, rel=1e-6)
+    assert result.lower == pytest.approx(objective, rel=1e-6)
+    np.testing.assert_allclose(result.best.weights.values, theta, atol=1e-4)
+
+
+def test_first_iteration_and_every_gap_of_golden():  # S06
+    result, seen = exact(golden_problem(0.5))
+    first = seen[0]
+    assert first.iteration == 0
+    np.testing.assert_allclose(first.weights.values, 0.366025, atol=1e-6)
+    assert first.upper == pytest.approx(478.730129, rel=1e-6)
+    assert first.lower == pytest.approx(161.971292, rel=1e-6)
+    assert first.gap == pytest.approx(1.955648, rel=1e-6)
+    for snapshot in seen:
+        assert snapshot.lower <= 305.684692 * (1 + 1e-8)
+        assert snapshot.upper >= 305.684692 * (1 - 1e-8)
+        assert snapshot.gap >= 0
+    assert result.status is Status.CONVERGED and result.gap <= 1e-9
+
+
+@pytest.mark.parametrize("C", [1e4, 1e6])
+@pytest.mark.parametrize(
+    ("eta", "objective"), [(1.0, 323.858233), (0.5, 305.835439), (0.2, 284.063165), (0.0, 268.941941)]
+)
+def test_huge_C_ends_with_the_separable_value(C, eta, objective):  # S01
+    stop = StopRule(tol=1e-7, max_iter=5000, time_limit=10.0)
+    result = solve(BlockCoordinateDescent(), golden_problem(eta, C), stop=stop)
+    assert result.status in {
+        Status.CONVERGED, Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED
+    }
+    assert result.upper == pytest.approx(objective, rel=1e-6)
+    assert result.lower <= objective * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("C", [1e-6, 0.1, 1.0])
+@pytest.mark.parametrize(
+    ("eta", "theta"),
+    [
+        (0.5, (0.801478, 0.145218, 0.0, 0.299906)),
+        (0.0, (0.765321, 0.379414, 0.221530, 0.470376)),
+        (1.0, (1.0, 0.0, 0.0, 0.0)),
+    ],
+)
+def test_tiny_C_is_pure_alignment(C, eta, theta):  # S02
+    _, y = golden_data()
+    alignment = np.array([y @ K @ y for K in golden_kernels()])
+    np.testing.assert_allclose(alignment, (1.654200, 0.820083, 0.478826, 1.016694), atol=1e-6)
+    result, _ = exact(golden_problem(eta, C))
+    assert result.last.bounded == 20
+    np.testing.assert_allclose(result.best.weights.values, theta, atol=1e-4)
+    expected = C * (20 - 0.5 * C * alignment @ np.array(theta))
+    assert result.upper == pytest.approx(expected, rel=1e-6)
+
+
+def test_row_and_kernel_order_only_permute_the_answer():  # S04
+    rows, kernels = np.random.default_rng(1).permutation(20), [2, 0, 3, 1]
+    stack = golden_kernels()[kernels][:, rows][:, :, rows]
+    problem = Problem(
+        precomputed_bank(np.ascontiguousarray(stack)), golden_data()[1][rows], Hinge(100.0)
+    )
+    result, _ = exact(problem)
+    assert result.upper == pytest.approx(305.684692, rel=1e-6)
+    np.testing.assert_allclose(
+        result.best.weights.values, (0, 0.082282, 0.187963, 0.891997), atol=1e-4
+    )
+
+
+def linear_gram():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((10, 3))
+    y = np.sign(X[:, 0] + 0.3 * rng.standard_normal(10))
+    G = X @ X.T
+    return G / np.trace(G), y
+
+
+@pytest.mark.parametrize(
+    ("eta", "s", "theta"),
+    [
+        (0.5, 2, ((math.sqrt(2) - 1) / 2, math.sqrt(2) - 0.5)),
+        (0.5, 5, (0.0, 1.0)),
+        (0.0, 3, (0.316228, 0.948683)),
+        (1.0, 3, (0.0, 1.0)),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*traces")
+def test_scale_decides_the_weights_when_nothing_normalises(eta, s, theta):  # K11
+    G, y = linear_gram()
+    assert "".join("+" if v > 0 else "-" for v in y) == "-++---+++-"
+    problem = Problem(precomputed_bank([G, s * G]), y, Hinge(10.0), ElasticNet(eta))
+    result, _ = exact(problem)
+    np.testing.assert_allclose(result.best.weights.values, theta, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:.*traces")
+def test_at_the_pruning_edge_the_weight_falls_as_one_over_k():  # K11, s = 3
+    G, y = linear_gram()
+    problem = Problem(precomputed_bank([G, 3 * G]), y, Hinge(10.0), ElasticNet(0.5))
+    result, _ = exact(problem)
+    np.testing.assert_allclose(result.best.weights.values, (0.0, 1.0), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("eta", "weight", "objective"),
+    [(0.5, (math.sqrt(5) - 1) / 2, 32.628692), (0.0, math.sqrt(0.5), 31.483208), (1.0, None, 34.750302)],
+)
+def test_identical_kernels_share_equally(eta, weight, objective):  # K12
+    G, y = linear_gram()
+    result, _ = exact(Problem(precomputed_bank([G, G]), y, Hinge(10.0), ElasticNet(eta)))
+    values = result.best.weights.values
+    assert result.upper == pytest.approx(objective, rel=1e-6)
+    assert ElasticNet(eta).constraint(values) == pytest.approx(1.0, abs=1e-9)
+    if weight is not None:
+        np.testing.assert_allclose(values, weight, atol=1e-6)
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
+def test_one_kernel_has_weight_one(eta):  # K12
+    G, y = linear_gram()
+    result, _ = exact(Problem(precomputed_bank([G]), y, Hinge(10.0), ElasticNet(eta)))
+    assert result.best.weights.values == pytest.approx([1.0])
+    assert result.upper == pytest.approx(34.750302, rel=1e-6)
+
+
+def test_kernels_times_seven_divide_the_objective_by_seven():  # K11
+    _, y = golden_data()
+    problem = Problem(precomputed_bank(7 * golden_kernels()), y, Hinge(100 / 7))
+    result, _ = exact(problem)
+    assert result.upper == pytest.approx(43.669242, rel=1e-6)
+    np.testing.assert_allclose(result.best.weights.values, GOLDEN[0.5][1], atol=1e-4)
+
+
+def test_one_class_certifies_zero_at_once():  # L03
+    bank = precomputed_bank(golden_kernels())
+    result = solve(BlockCoordinateDescent(), Problem(bank, np.ones(20)))
+    assert (result.upper, result.lower, result.gap, result.iterations) == (0.0, 0.0, 0.0, 0)
+
+
+def test_a_negative_lower_bound_never_stops_a_run():
+    problem = golden_problem(1.0, C=1e5)
+    raw = problem.dual(next(TIGHT.iterate(problem)).alpha).objective
+    assert raw < 0
+    result, seen = exact(problem)
+    assert seen[0].lower == 0.0 and math.isinf(seen[0].gap)
+    assert result.iterations > 0
+
+
+def test_weights_that_underflow_do_not_spoil_the_run():
+    result = solve(
+        BlockCoordinateDescent(), golden_problem(1.0, C=1.0), stop=StopRule(tol=1e-15, max_iter=3000)
+    )
+    assert result.status in {Status.STALLED, Status.CONVERGED, Status.ITERATION_LIMIT}
+    assert np.isfinite(result.last.iterate).all()
+    assert result.upper == pytest.approx(19.172900, rel=1e-6)
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
+def test_warm_start_from_another_eta_gives_the_same_optimum(eta):
+    first = solve(TIGHT, golden_problem(1.0), stop=EXACT)  # has exact zeros
+    start = WarmStart(weights=first.best.weights, alpha=first.best.alpha)
+    result, _ = exact(golden_problem(eta), start=start)
+    assert result.upper == pytest.approx(GOLDEN[eta][0], rel=1e-6)
+
+
+def test_weights_shown_have_exact_zeros_where_the_iterate_is_too_small():
+    seen = []
+    stop = StopRule(tol=1e-6, max_iter=2000)
+    solve(BlockCoordinateDescent(), golden_problem(1.0), stop=stop, callbacks=[seen.append])
+    first_zero = next(s for s in seen if (s.weights.values == 0.0).any())
+    assert np.all(first_zero.iterate > 0)
+    assert any("no longer live: kernel" in line for line in first_zero.events)
+
+
+@pytest.mark.parametrize("name", ["inner_tol", "weight_tol"])
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+def test_refuses_useless_tolerances(name, value):
+    with pytest.raises(InputError, match=name):
+        BlockCoordinateDescent(**{name: value})
+
+
+@pytest.mark.parametrize("C", [0.0, -1.0, math.inf, math.nan, "1"])
+def test_refuses_a_useless_C(C):
+    with pytest.raises(InputError, match="C must be"):
+        Hinge(C)
+
+
+@pytest.mark.parametrize("eta", [-0.1, 1.1, math.nan, "x"])
+def test_refuses_an_eta_outside_the_interval(eta):
+    with pytest.raises(InputError, match="eta must lie"):
+        ElasticNet(eta)
