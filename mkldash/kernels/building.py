@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from mkldash.errors import InputError, MemoryLimitError
-from mkldash.kernels import _compiled
+from mkldash.errors import InputError
+from mkldash.kernels import _compiled, _compiled_factors
 from mkldash.kernels.base import (
     Array,
     DroppedKernel,
@@ -20,40 +21,44 @@ from mkldash.kernels.base import (
     ProductKernel,
     RadialKernel,
 )
+from mkldash.kernels.cholesky import (
+    PROBE_ROWS,
+    DistinctRows,
+    Factor,
+    estimate_rank,
+    pivoted_cholesky,
+)
 from mkldash.kernels.dense import DenseBank, packed_size
+from mkldash.kernels.factored import FactoredBank
+from mkldash.kernels.memory import (
+    DEFAULT_MEMORY_LIMIT,
+    MemoryEstimate,
+    estimate_memory,
+    refuse,
+)
 from mkldash.kernels.normalization import (
     ConstantKernelWarning,
     as_features,
     is_constant_kernel,
     unit_trace_scale,
 )
-from mkldash.kernels.prediction import TermPredictor, by_columns
+from mkldash.kernels.prediction import CHUNK_BYTES, TermPredictor
 from mkldash.kernels.stored import BankFacts
 
-__all__ = ["DEFAULT_MEMORY_LIMIT", "MemoryEstimate", "build_bank", "estimate_memory"]
+__all__ = [
+    "DEFAULT_MEMORY_LIMIT",
+    "FACTORED_SHARE",
+    "STORAGES",
+    "MemoryEstimate",
+    "build_bank",
+    "estimate_memory",
+]
 
-#: Bytes that a bank may take unless told otherwise: 4 GiB.
-DEFAULT_MEMORY_LIMIT = 4 * 2**30
+STORAGES = ("auto", "dense", "factored")
 
-
-@dataclass(frozen=True)
-class MemoryEstimate:
-    """Bytes that a bank would take, by way of storing it."""
-
-    square: int
-    packed: int
-    factored_ceiling: int
-    test_blocks: int
-
-
-def estimate_memory(n_rows: int, n_kernels: int, n_test: int = 0) -> MemoryEstimate:
-    """Bytes of a bank, counted before anything is built."""
-    return MemoryEstimate(
-        square=8 * n_kernels * n_rows**2,
-        packed=8 * n_kernels * packed_size(n_rows),
-        factored_ceiling=8 * n_kernels * n_rows**2,
-        test_blocks=8 * n_kernels * n_rows * n_test,
-    )
+#: ``storage="auto"`` takes factors when their columns are expected to number at
+#: most this share of n_kernels x n_rows; then both memory and time are won.
+FACTORED_SHARE = 1 / 6
 
 
 def build_bank(
@@ -66,47 +71,286 @@ def build_bank(
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     n_test: int = 0,
 ) -> KernelBank:
-    """The bank of the given kernels over the training rows (dense for now)."""
+    """The bank of the given kernels over the training rows.
+
+    Kernels that are zero after double centring (those of constant columns) are
+    left out, with one `ConstantKernelWarning`, and listed in `bank.dropped`.
+
+    Parameters
+    ----------
+    X : array-like, shape (n_rows, n_features)
+        Training rows as the kernels see them, standardised already; copied.
+    terms : sequence of KernelTerm
+        See `mkldash.kernels.banks.make_terms`.
+    storage : {"auto", "dense", "factored"}
+        ``"dense"`` keeps each symmetric matrix once, exactly.  ``"factored"``
+        keeps low-rank factors.  ``"auto"`` is dense up to 128 rows; above that
+        factored when, from a probe of 128 rows, the ranks are expected to sum to
+        at most `FACTORED_SHARE` of n_kernels x n_rows or dense would not fit.
+    normalize : bool
+        Scale each kernel to unit trace on the training rows.
+    residual : float
+        Largest trace of K_k minus its factored form, relative to the trace of
+        K_k; never asked below rounding.  What was reached is in `bank.residuals`.
+    memory_limit : int
+        Bytes that the chosen storage may take, test blocks included.
+    n_test : int
+        Rows that will be predicted; their kernels are evaluated in pieces of at
+        most 32 MiB, which is what is counted.
+
+    Raises
+    ------
+    InputError
+        If X is not a finite table, a term names a missing column, two terms have
+        one name, a kernel overflows, or every kernel is constant.
+    MemoryLimitError
+        If the chosen storage does not fit; nothing has been allocated, unless the
+        probe was wrong about the ranks.
+    """
     X = as_features(X).copy()
-    terms = tuple(terms)
+    terms = _checked(X, terms, storage, residual)
     estimate = estimate_memory(len(X), len(terms), n_test)
-    if estimate.packed > memory_limit:
-        raise MemoryLimitError(f"the bank would take {estimate.packed} bytes")
+    request = _Request(X, terms, normalize, residual, memory_limit, estimate)
+    chosen = request.choose(storage)
+    if chosen == "factored":
+        bank = _build_factored(request)
+        if bank is None and (storage == "factored" or not request.fits(estimate.packed)):
+            raise refuse(memory_limit + 1, estimate, memory_limit, "factored, still growing")
+        if bank is not None:
+            return bank
+    return _build_dense(request)
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    X: Array
+    terms: tuple[KernelTerm, ...]
+    normalize: bool
+    residual: float
+    limit: int
+    estimate: MemoryEstimate
+
+    @property
+    def test_bytes(self) -> int:
+        return min(self.estimate.test_blocks, CHUNK_BYTES)
+
+    def fits(self, stored: int) -> bool:
+        return stored + self.test_bytes <= self.limit
+
+    def factored_bytes(self, columns: int) -> int:
+        # The factors, and a bound on each residual's diagonal.
+        return 8 * len(self.X) * (columns + len(self.terms))
+
+    def choose(self, storage: str) -> str:
+        """The storage to build, before anything of its size is allocated."""
+        dense_fits = self.fits(self.estimate.packed)
+        if storage == "dense" or (storage == "auto" and len(self.X) <= PROBE_ROWS and dense_fits):
+            if not dense_fits:
+                needed = self.estimate.packed + self.test_bytes
+                raise refuse(needed, self.estimate, self.limit, "dense")
+            return "dense"
+        if self.fits(self.estimate.factored_ceiling) and storage == "factored":
+            return "factored"
+        room = (self.limit - self.test_bytes) // (8 * len(self.X)) - len(self.terms)
+        worth = int(FACTORED_SHARE * len(self.terms) * len(self.X))
+        most = min(worth, room) if storage == "auto" and dense_fits else room
+        columns = self._estimate_columns(most)
+        if columns <= most:
+            return "factored"
+        if storage == "auto" and dense_fits:
+            return "dense"
+        needed = self.factored_bytes(columns) + self.test_bytes
+        raise refuse(needed, self.estimate, self.limit, "factored, and more to come")
+
+    def _estimate_columns(self, stop: int) -> int:
+        """About the sum of the ranks; stops counting above `stop`."""
+        distinct = _Distinct(self.X)
+        total = 0
+        for term in self.terms:
+            total += estimate_rank(term, distinct.of(term.columns), self.residual)
+            if total > stop:
+                break
+        return total
+
+
+class _Distinct:
+    """The distinct rows of the last columns asked for."""
+
+    def __init__(self, X: Array) -> None:
+        self._X = X
+        self._columns: tuple[int, ...] | None = None
+
+    def of(self, columns: tuple[int, ...]) -> DistinctRows:
+        if columns != self._columns:
+            self._rows = DistinctRows.of(self._X, columns)
+            self._columns = columns
+        return self._rows
+
+
+def _build_factored(request: _Request) -> FactoredBank | None:
+    """None when the factors outgrow the limit on the way."""
+    n = len(request.X)
+    distinct = _Distinct(request.X)
+    parts: list[tuple[Factor, DistinctRows]] = []
+    traces, keep, columns = [], [], 0
+    for position, term in enumerate(request.terms):
+        rows = distinct.of(term.columns)
+        factor = pivoted_cholesky(term, rows, request.residual)
+        if is_constant_kernel(factor.trace, factor.centred_trace):
+            continue
+        columns += factor.rank
+        if not request.fits(request.factored_bytes(columns)):
+            return None
+        parts.append((factor, rows))
+        traces.append(factor.trace)
+        keep.append(position)
+    facts = _facts(request, "factored", keep, traces)
+    factors = np.empty((n, columns))
+    left = np.empty((len(keep), n))
+    offsets = np.zeros(len(keep) + 1, dtype=np.int64)
+    parts.reverse()
+    for k, scale in enumerate(facts.scales):
+        # Popped, so that the pieces go as the bank grows and memory peaks once.
+        factor, rows = parts.pop()
+        offsets[k + 1] = offsets[k] + factor.rank
+        root = math.sqrt(scale)
+        _compiled_factors.place(factor.columns, rows.inverse, root, factors, offsets[k])
+        left[k] = scale * factor.left[rows.inverse]
+    return FactoredBank(factors, offsets, left, facts, TermPredictor(request.X, facts.terms))
+
+
+def _build_dense(request: _Request) -> DenseBank:
+    X, n = request.X, len(request.X)
+    packed = np.empty((len(request.terms), packed_size(n)))
+    shared = _Shared(X)
+    traces, keep = [], []
+    for position, term in enumerate(request.terms):
+        row = packed[len(keep)]
+        shared.fill(term, row)
+        trace = float(_compiled.packed_trace(row, n))
+        if not math.isfinite(trace):
+            raise InputError(f"kernel {term.name!r} overflows; standardise the features")
+        if is_constant_kernel(trace, trace - _compiled.packed_sum(row, n) / n):
+            continue
+        row *= unit_trace_scale(trace, request.normalize)
+        traces.append(trace)
+        keep.append(position)
+    facts = _facts(request, "dense", keep, traces)
+    return DenseBank(packed[: len(keep)], facts, TermPredictor(X, facts.terms))
+
+
+class _Shared:
+    """Packed distances and products of the last columns asked for."""
+
+    def __init__(self, X: Array) -> None:
+        self._X = X
+        self._columns: tuple[int, ...] | None = None
+
+    def fill(self, term: KernelTerm, out: Array) -> None:
+        """Write the packed kernel matrix of `term`."""
+        if term.columns != self._columns:
+            self._columns = term.columns
+            self._part = np.ascontiguousarray(self._X[:, term.columns])
+            self._distances: Array | None = None
+            self._products: Array | None = None
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(term.kernel, RadialKernel):
+                if self._distances is None:
+                    self._distances = _compiled.packed_distances(self._part)
+                out[:] = term.kernel.profile(self._distances)
+            elif isinstance(term.kernel, ProductKernel):
+                if self._products is None:
+                    self._products = _compiled.packed_products(self._part)
+                out[:] = term.kernel.profile(self._products)
+            else:
+                _compiled.pack(term.kernel.gram(self._part), out)
+
+
+def _checked(
+    X: Array, terms: Sequence[KernelTerm], storage: str, residual: float
+) -> tuple[KernelTerm, ...]:
+    terms = tuple(terms)
+    if storage not in STORAGES:
+        raise InputError(f"storage must be one of {', '.join(STORAGES)}, got {storage!r}")
+    if not 0.0 <= residual < 1.0:
+        raise InputError(f"residual must be in [0, 1), got {residual}")
     if not terms:
         raise InputError("a bank needs at least one kernel")
-    packed = np.empty((len(terms), packed_size(len(X))))
-    for columns, positions in by_columns(terms).items():
-        part = np.ascontiguousarray(X[:, columns])
-        distances = _compiled.packed_distances(part)
-        products = _compiled.packed_products(part)
-        for k in positions:
-            kernel = terms[k].kernel
-            if isinstance(kernel, RadialKernel):
-                packed[k] = kernel.profile(distances)
-            elif isinstance(kernel, ProductKernel):
-                packed[k] = kernel.profile(products)
-            else:
-                _compiled.pack(kernel.gram(part), packed[k])
-    n = len(X)
-    traces = np.array([_compiled.packed_trace(row, n) for row in packed])
-    sums = np.array([_compiled.packed_sum(row, n) for row in packed])
-    keep = [k for k in range(len(terms)) if not is_constant_kernel(traces[k], traces[k] - sums[k] / n)]
-    dropped = tuple(
-        DroppedKernel(term.name, "constant on the training rows")
-        for k, term in enumerate(terms)
-        if k not in keep
-    )
-    notes = ()
-    if dropped:
-        notes = (f"{len(dropped)} kernels of constant columns were dropped",)
-        warnings.warn(notes[0], ConstantKernelWarning, stacklevel=2)
+    if len(X) < 2:
+        raise InputError(f"a bank needs at least two training rows, got {len(X)}")
+    seen = set()
+    for term in terms:
+        if not term.columns or min(term.columns) < 0 or max(term.columns) >= X.shape[1]:
+            raise InputError(
+                f"kernel {term.name!r} asks for columns {term.columns}, X has {X.shape[1]}"
+            )
+        if term.name in seen:
+            raise InputError(f"two kernels are named {term.name!r}; rename a feature")
+        seen.add(term.name)
+    return terms
+
+
+def _facts(
+    request: _Request, storage: str, keep: list[int], traces: list[float]
+) -> BankFacts:
     kept = np.array(keep, dtype=np.intp)
-    scales = np.array([unit_trace_scale(traces[k], normalize) for k in keep])
-    packed = packed[kept] * scales[:, None]
-    terms = tuple(terms[k] for k in keep)
-    digest = hashlib.sha256(X.tobytes() + repr((X.shape, terms, normalize)).encode())
-    facts = BankFacts(
-        tuple(term.name for term in terms), terms, scales, traces[kept], kept,
-        len(estimate.__dict__) and len(dropped) + len(terms), dropped, notes, n, digest.hexdigest(),
+    dropped, note = _dropped(request, set(keep))
+    if not keep:
+        raise InputError(f"no kernel is left to learn with: {note}")
+    if note is not None:
+        warnings.warn(note, ConstantKernelWarning, stacklevel=4)
+    terms = tuple(request.terms[k] for k in keep)
+    scales = [unit_trace_scale(trace, request.normalize) for trace in traces]
+    return BankFacts(
+        names=tuple(term.name for term in terms),
+        terms=terms,
+        scales=np.array(scales),
+        traces=np.array(traces),
+        kept=kept,
+        n_given=len(request.terms),
+        dropped=dropped,
+        warnings=() if note is None else (note,),
+        n_rows=len(request.X),
+        key=_key(request, storage),
     )
-    return DenseBank(packed, facts, TermPredictor(X, terms))
+
+
+def _dropped(
+    request: _Request, keep: set[int]
+) -> tuple[tuple[DroppedKernel, ...], str | None]:
+    """The kernels left out with their reasons, and one sentence on all of them."""
+    constant = np.ptp(request.X, axis=0) == 0.0
+    dropped: list[DroppedKernel] = []
+    columns: dict[str, None] = {}
+    for position, term in enumerate(request.terms):
+        if position in keep:
+            continue
+        if constant[list(term.columns)].all():
+            columns[term.feature] = None
+            reason = f"column {term.feature!r} is constant on the training rows"
+        else:
+            reason = "its values on the training rows are all the same to rounding"
+        dropped.append(DroppedKernel(term.name, reason))
+    if not dropped:
+        return (), None
+    if columns:
+        what = "column " if len(columns) == 1 else "columns "
+        what += ", ".join(repr(name) for name in columns)
+        what += " is constant" if len(columns) == 1 else " are constant"
+    else:
+        what = "some kernels are constant"
+    names = ", ".join(repr(kernel.name) for kernel in dropped[:4])
+    more = f" and {len(dropped) - 4} more" if len(dropped) > 4 else ""
+    count = "1 kernel is" if len(dropped) == 1 else f"{len(dropped)} kernels are"
+    return tuple(dropped), (
+        f"{what} on the training rows: {count} zero after centring and dropped, "
+        f"weight 0 ({names}{more})"
+    )
+
+
+def _key(request: _Request, storage: str) -> str:
+    digest = hashlib.sha256(request.X.tobytes())
+    accuracy = request.residual if storage == "factored" else 0.0
+    described = (request.X.shape, request.terms, request.normalize, storage, accuracy)
+    digest.update(repr(described).encode())
+    return digest.hexdigest()

@@ -27,6 +27,8 @@ class DenseCombined:
     The packed sum is made at the first question that needs it, and kept.
     """
 
+    cheap_blocks = False
+
     def __init__(self, packed: Array, n_rows: int, theta: Array) -> None:
         self.n_rows = n_rows
         self._stack = packed

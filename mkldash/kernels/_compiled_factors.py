@@ -1,0 +1,209 @@
+"""Compiled loops for low-rank factors; see `_compiled` for the habits.
+
+Kernel k owns columns offsets[k] .. offsets[k + 1] of one array L (n, R), whose
+rows are in memory order: the rows of the support vectors are then read straight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_TILE = 2048  # doubles, see _compiled
+
+
+@njit(cache=True, nogil=True)
+def distance_column(columns: Floats, pivot: int) -> Floats:
+    """|x_i - x_pivot|^2 for every i, shape (m,), from columns (p, m)."""
+    p, m = columns.shape
+    out = np.zeros(m)
+    for column in range(p):
+        x = columns[column]
+        centre = x[pivot]
+        for i in range(m):
+            difference = x[i] - centre
+            out[i] += difference * difference
+    return out
+
+
+@njit(cache=True, nogil=True)
+def product_column(columns: Floats, pivot: int) -> Floats:
+    """x_i'x_pivot for every i, shape (m,), from columns (p, m)."""
+    p, m = columns.shape
+    out = np.zeros(m)
+    for column in range(p):
+        x = columns[column]
+        for i in range(m):
+            out[i] += x[i] * x[pivot]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def cholesky_step(
+    factor: Floats, rank: int, pivots: Ints, column: Floats, left: Floats, counts: Floats
+) -> tuple[float, int]:
+    """Eliminate pivots[rank], whose kernel column is given.
+
+    Writes row `rank` of factor (one column of L a row), lowers `left`, the
+    diagonal of the residual, and returns (sum_i counts_i left_i, next pivot).
+    """
+    m = column.shape[0]
+    pivot = pivots[rank]
+    new = factor[rank]
+    new[:] = column
+    fours = rank - rank % 4
+    for j in range(0, fours, 4):
+        f1, f2, f3, f4 = factor[j], factor[j + 1], factor[j + 2], factor[j + 3]
+        c1, c2, c3, c4 = f1[pivot], f2[pivot], f3[pivot], f4[pivot]
+        for i in range(m):
+            new[i] -= c1 * f1[i] + c2 * f2[i] + c3 * f3[i] + c4 * f4[i]
+    for j in range(fours, rank):
+        row, c = factor[j], factor[j, pivot]
+        for i in range(m):
+            new[i] -= c * row[i]
+    root = np.sqrt(left[pivot])
+    for i in range(m):
+        new[i] /= root
+    # What is left of earlier pivots is rounding; they are eliminated for good.
+    for j in range(rank):
+        new[pivots[j]] = 0.0
+    new[pivot] = root
+    total = 0.0
+    best = 0
+    for i in range(m):
+        left[i] = max(left[i] - new[i] * new[i], 0.0)
+    left[pivot] = 0.0
+    for i in range(m):
+        total += counts[i] * left[i]
+        if left[i] > left[best]:
+            best = i
+    return total, best
+
+
+@njit(cache=True, nogil=True)
+def centred_trace(factor: Floats, counts: Floats) -> float:
+    """trace(H L L' H) without cancellation, factor (r, m) with row counts (m,)."""
+    n = counts.sum()
+    total = 0.0
+    for j in range(factor.shape[0]):
+        mean = 0.0
+        for i in range(factor.shape[1]):
+            mean += counts[i] * factor[j, i]
+        mean /= n
+        for i in range(factor.shape[1]):
+            total += counts[i] * (factor[j, i] - mean) ** 2
+    return total
+
+
+@njit(cache=True, nogil=True)
+def place(factor: Floats, inverse: Ints, root: float, out: Floats, start: int) -> None:
+    """out[i, start + j] = root factor[j, inverse[i]]: distinct rows to all rows."""
+    rank = factor.shape[0]
+    for low in range(0, rank, 8):
+        high = min(low + 8, rank)
+        for i in range(inverse.shape[0]):
+            source = inverse[i]
+            for j in range(low, high):
+                out[i, start + j] = root * factor[j, source]
+
+
+@njit(cache=True, nogil=True)
+def support_sums(L: Floats, rows: Ints, values: Floats) -> Floats:
+    """t = sum_i values_i L[rows_i], shape (R,): all L_k'a in one pass."""
+    size = L.shape[1]
+    count = rows.shape[0]
+    fours = count - count % 4
+    out = np.zeros(size)
+    for low in range(0, size, _TILE):
+        high = min(low + _TILE, size)
+        for r in range(0, fours, 4):
+            l1, l2, l3, l4 = L[rows[r]], L[rows[r + 1]], L[rows[r + 2]], L[rows[r + 3]]
+            a1, a2, a3, a4 = values[r], values[r + 1], values[r + 2], values[r + 3]
+            for j in range(low, high):
+                out[j] += a1 * l1[j] + a2 * l2[j] + a3 * l3[j] + a4 * l4[j]
+        for r in range(fours, count):
+            row, a = L[rows[r]], values[r]
+            for j in range(low, high):
+                out[j] += a * row[j]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def segment_squares(t: Floats, offsets: Ints) -> Floats:
+    """Sum of t^2 over the columns of each kernel, shape (n_kernels,)."""
+    out = np.empty(offsets.shape[0] - 1)
+    for k in range(out.shape[0]):
+        total = 0.0
+        for j in range(offsets[k], offsets[k + 1]):
+            total += t[j] * t[j]
+        out[k] = total
+    return out
+
+
+@njit(cache=True, nogil=True)
+def segment_columns(L: Floats, offsets: Ints, rows: Ints, t: Floats) -> Floats:
+    """(L_k t_k)[rows] for every kernel, shape (m, n_kernels)."""
+    out = np.empty((rows.shape[0], offsets.shape[0] - 1))
+    for i in range(rows.shape[0]):
+        row = L[rows[i]]
+        for k in range(offsets.shape[0] - 1):
+            total = 0.0
+            for j in range(offsets[k], offsets[k + 1]):
+                total += row[j] * t[j]
+            out[i, k] = total
+    return out
+
+
+@njit(cache=True, nogil=True)
+def gather_live(L: Floats, rows: Ints, starts: Ints, stops: Ints, roots: Floats) -> Floats:
+    """Rows of L, live columns only, each kernel's times its root: (m, R_live)."""
+    width = 0
+    for s in range(starts.shape[0]):
+        width += stops[s] - starts[s]
+    out = np.empty((rows.shape[0], width))
+    for i in range(rows.shape[0]):
+        source, target = L[rows[i]], out[i]
+        position = 0
+        for s in range(starts.shape[0]):
+            shift = position - starts[s]
+            for j in range(starts[s], stops[s]):
+                target[shift + j] = roots[s] * source[j]
+            position += stops[s] - starts[s]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def live_apply(
+    L: Floats, starts: Ints, stops: Ints, weights: Floats, rows: Ints, values: Floats
+) -> Floats:
+    """sum_k weights_k L_k L_k' a, shape (n,), a given on its support."""
+    t = np.zeros(L.shape[1])
+    for r in range(rows.shape[0]):
+        row, a = L[rows[r]], values[r]
+        for s in range(starts.shape[0]):
+            for j in range(starts[s], stops[s]):
+                t[j] += a * row[j]
+    for s in range(starts.shape[0]):
+        for j in range(starts[s], stops[s]):
+            t[j] *= weights[s]
+    out = np.empty(L.shape[0])
+    for i in range(L.shape[0]):
+        row = L[i]
+        # Four partial sums: one would wait for the last addition each time.
+        s1 = s2 = s3 = s4 = 0.0
+        for s in range(starts.shape[0]):
+            low, high = starts[s], stops[s]
+            fours = low + (high - low) // 4 * 4
+            for j in range(low, fours, 4):
+                s1 += row[j] * t[j]
+                s2 += row[j + 1] * t[j + 1]
+                s3 += row[j + 2] * t[j + 2]
+                s4 += row[j + 3] * t[j + 3]
+            for j in range(fours, high):
+                s1 += row[j] * t[j]
+        out[i] = (s1 + s2) + (s3 + s4)
+    return out

@@ -1,0 +1,172 @@
+"""Low-rank factors of one kernel, from its diagonal and a few of its columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.errors import InputError
+from mkldash.kernels import _compiled_factors
+from mkldash.kernels.base import Array, Kernel, KernelTerm, ProductKernel, RadialKernel
+
+__all__ = ["PROBE_ROWS", "DistinctRows", "Factor", "estimate_rank", "pivoted_cholesky"]
+
+#: Distinct rows on which `estimate_rank` factors a kernel.
+PROBE_ROWS = 128
+
+_UNIT = 2.0**-53  # rounding unit of float64
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """The distinct rows of some columns: equal rows have equal kernel rows.
+
+    A single feature often has far fewer values than there are rows.
+
+    Attributes
+    ----------
+    X : array, shape (n_distinct, n_columns)
+    inverse : array of int, shape (n_rows,)
+        Row i of the table is X[inverse[i]].
+    counts : array, shape (n_distinct,)
+        How many rows of the table each stands for.
+    """
+
+    X: Array
+    inverse: NDArray[np.int64]
+    counts: Array
+
+    @classmethod
+    def of(cls, X: Array, columns: tuple[int, ...]) -> DistinctRows:
+        """Distinct rows of X[:, columns]; looked for in single columns only."""
+        part = np.ascontiguousarray(X[:, columns])
+        if len(columns) == 1:
+            values, inverse, counts = np.unique(part[:, 0], return_inverse=True, return_counts=True)
+            return cls(values[:, None], inverse.astype(np.int64), counts.astype(np.float64))
+        return cls(part, np.arange(len(part)), np.ones(len(part)))
+
+    def sample(self, size: int) -> DistinctRows:
+        """Evenly spaced rows, at most `size`, each counted once."""
+        picks = np.unique(np.linspace(0, len(self.X) - 1, min(size, len(self.X))).astype(int))
+        return DistinctRows(self.X[picks], np.arange(len(picks)), np.ones(len(picks)))
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """K = L L' + R on the distinct rows; R is positive semidefinite up to rounding.
+
+    Attributes
+    ----------
+    columns : array, shape (rank, n_distinct)
+        L', one column of L in each row.
+    left : array, shape (n_distinct,)
+        Bound on the diagonal of R, rounding included.
+    trace : float
+        trace(K) over all rows.
+    residual : float
+        Bound on trace(R) over all rows, rounding included.
+    centred_trace : float
+        trace(H L L' H) over all rows, H = I - 11'/n.
+    """
+
+    columns: Array
+    left: Array
+    trace: float
+    residual: float
+    centred_trace: float
+
+    @property
+    def rank(self) -> int:
+        """Columns of L."""
+        return len(self.columns)
+
+
+def pivoted_cholesky(
+    term: KernelTerm, rows: DistinctRows, residual: float, max_rank: int | None = None
+) -> Factor | None:
+    """Factor a kernel by Cholesky with the largest remaining diagonal as pivot.
+
+    Asks the kernel for its diagonal and one column a step and never forms the
+    matrix; n_distinct x rank^2 operations.
+
+    Parameters
+    ----------
+    term : KernelTerm
+    rows : DistinctRows
+    residual : float
+        Stop when trace(R) <= residual x trace(K), or at the rounding of K.
+    max_rank : int, optional
+        Give up beyond this many columns.
+
+    Returns
+    -------
+    Factor or None
+        None when `max_rank` was not enough.
+
+    Notes
+    -----
+    Rounding: |K - L L' - R|_ij <= (r + 4) 2 u sqrt(K_ii K_jj) with u = 2^-53 [1]_,
+    so (2 r + 8) u K_ii on the diagonal bounds it (Cauchy-Schwarz), for quadratic
+    forms as well as for single entries.
+
+    References
+    ----------
+    .. [1] Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., sec. 10.1;
+       Harbrecht, Peters and Schneider, Appl. Numer. Math. 62 (2012), for the pivots.
+    """
+    column_of = _column_source(term.kernel, rows.X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        diagonal = term.kernel.diagonal(rows.X)
+    trace = float(rows.counts @ diagonal)
+    if not math.isfinite(trace):
+        raise InputError(f"kernel {term.name!r} overflows; standardise the features")
+    n_distinct = len(rows.X)
+    left = diagonal.copy()
+    factor = np.empty((min(32, n_distinct), n_distinct))
+    pivots = np.zeros(n_distinct, dtype=np.int64)
+    rank, total, pivot = 0, trace, int(left.argmax())
+    while total > max(residual, (2 * rank + 8) * _UNIT) * trace and left[pivot] > 0.0:
+        if rank == max_rank:
+            return None
+        if rank == len(factor):
+            grown = np.empty((min(2 * rank, n_distinct), n_distinct))
+            grown[:rank] = factor
+            factor = grown
+        pivots[rank] = pivot
+        column = column_of(pivot)
+        total, pivot = _compiled_factors.cholesky_step(
+            factor, rank, pivots, column, left, rows.counts
+        )
+        rank += 1
+    left += (2 * rank + 8) * _UNIT * diagonal
+    columns = factor[:rank].copy()
+    centred = _compiled_factors.centred_trace(columns, rows.counts)
+    return Factor(columns, left, trace, float(rows.counts @ left), centred)
+
+
+def estimate_rank(term: KernelTerm, rows: DistinctRows, residual: float) -> int:
+    """About the rank of `term`, from `PROBE_ROWS` of its rows.
+
+    Rank grows slowly with the number of rows once it has levelled off, so half is
+    added; a kernel that still uses nearly every probed row counts as full.
+    """
+    if len(rows.X) <= PROBE_ROWS:
+        factor = pivoted_cholesky(term, rows, residual)
+        return len(rows.X) if factor is None else factor.rank
+    probe = pivoted_cholesky(term, rows.sample(PROBE_ROWS), residual, int(0.85 * PROBE_ROWS))
+    if probe is None:
+        return len(rows.X)
+    return min(probe.rank + probe.rank // 2, len(rows.X))
+
+
+def _column_source(kernel: Kernel, X: Array):  # type: ignore[no-untyped-def]
+    """A function from a row's position to that row's kernel values."""
+    columns = np.ascontiguousarray(X.T)
+    if isinstance(kernel, RadialKernel):
+        return lambda i: kernel.profile(_compiled_factors.distance_column(columns, i))
+    if isinstance(kernel, ProductKernel):
+        return lambda i: kernel.profile(_compiled_factors.product_column(columns, i))
+    return lambda i: kernel.gram(X, X[i : i + 1])[:, 0]
