@@ -212,7 +212,8 @@ def _check_card(card: DataCard) -> None:
 
 def _read_data(card: DataCard, folder: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Features, target and feature names of the card's table."""
-    assert card.table is not None and card.sha256 is not None
+    assert card.table is not None
+    assert card.sha256 is not None
     names, rest = _open(folder / card.table, card.sha256)
     if missing := [c for c in (card.target, *card.drop) if c not in names]:
         raise InputError(f"data set '{card.name}': no column '{missing[0]}' in {card.table}")

@@ -22,7 +22,17 @@ def readme_table(cards: Mapping[str, DataCard]) -> str:
     str
         Lines of the table, header first; data/README.md holds exactly these.
     """
-    head = ("name", "rows", "columns", "target", "source", "source licence", "licence", "sha256")
+    head = (
+        "name",
+        "rows",
+        "columns",
+        "target",
+        "source",
+        "source licence",
+        "citation",
+        "licence",
+        "sha256",
+    )
     rows = [head, ("---",) * len(head)]
     for card in cards.values():
         table = f"`{card.sha256}` {card.table}" if card.table else "generated"
@@ -36,6 +46,7 @@ def readme_table(cards: Mapping[str, DataCard]) -> str:
                 card.meaning,
                 card.source,
                 card.source_licence,
+                card.citation,
                 card.licence,
                 table,
             )
