@@ -77,5 +77,5 @@ def _abandon_stdout(code: int) -> int:
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (AttributeError, OSError, ValueError):
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
     return code

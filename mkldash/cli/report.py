@@ -156,8 +156,11 @@ def _accuracies(workload: Workload, scores: Scores) -> list[str]:
     ]
     if scores.test_accuracy is not None:
         lines.append(f"  test        {100 * scores.test_accuracy:.2f} %   of {test} rows not seen")
-    at_bound = f"{scores.support_vectors} of {train} training rows carry the decision"
-    lines.append(f"  support     {scores.support_vectors}   support vectors: {at_bound}")
+    bounded = f"{scores.bounded} of them" if scores.bounded < train else f"all {train} points"
+    lines.append(
+        f"  support     {scores.support_vectors}   of {train} training rows carry the decision "
+        f"(support vectors), {bounded} at the bound C"
+    )
     return lines
 
 

@@ -61,7 +61,7 @@ class Choices:
     one_hot : tuple of str
         Text columns to turn into indicator columns.
     exclude_text : bool
-        Leave text columns out instead of refusing them.
+        Leave the text columns of a CSV file out instead of refusing them.
     separator, decimal : str or None
         Of a CSV file; None: detected.
     header : bool or None

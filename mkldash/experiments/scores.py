@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-__all__ = ["Point", "Scores", "accuracy", "score", "scorer", "support_vectors"]
+__all__ = ["Point", "Scores", "accuracy", "score", "scorer"]
 
 
 class Point(Protocol):
@@ -47,36 +47,32 @@ class Scores:
         The same for the test rows; None when there are none.
     support_vectors : int
         Training rows with a dual coefficient above zero.
+    bounded : int
+        Those of them at the bound C.
     """
 
     train_accuracy: float
     test_accuracy: float | None
     support_vectors: int
+    bounded: int
 
 
-def accuracy(decision: Array, y: Array) -> float | None:
+def accuracy(decision: Array, y: Array) -> float:
     """Share of rows whose sign is right; a decision of exactly 0 predicts -1.
 
     Parameters
     ----------
     decision : array, shape (n,)
-        Decision values, bias included.
+        Decision values, bias included; at least one.
     y : array, shape (n,)
         Labels, -1 or +1.
 
     Returns
     -------
-    float or None
-        None for no rows.
+    float
+        In [0, 1].
     """
-    if len(y) == 0:
-        return None
     return float(np.mean((decision > 0.0) == (y > 0.0)))
-
-
-def support_vectors(alpha: Array) -> int:
-    """Number of dual coefficients above zero, `alpha` of shape (n_rows,)."""
-    return int(np.count_nonzero(alpha > 0.0))
 
 
 def score(workload: Workload, point: Point) -> Scores:
@@ -94,12 +90,16 @@ def score(workload: Workload, point: Point) -> Scores:
     problem = workload.problem
     theta, a = point.weights.values, problem.signed(point.alpha)
     fitted = problem.bank.combine(theta).apply(a) + point.bias
-    train = accuracy(fitted, workload.y_train)
     test = None
     if len(workload.y_test):
         decision = problem.bank.decision(workload.X_test, theta, a) + point.bias
         test = accuracy(decision, workload.y_test)
-    return Scores(0.0 if train is None else train, test, support_vectors(point.alpha))
+    return Scores(
+        train_accuracy=accuracy(fitted, workload.y_train),
+        test_accuracy=test,
+        support_vectors=int(np.count_nonzero(point.alpha > 0.0)),
+        bounded=int(np.count_nonzero(point.alpha >= problem.loss.C)),
+    )
 
 
 def scorer(workload: Workload) -> Callable[[Point], Scores]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from mkldash.datasets.base import Dataset
 from mkldash.datasets.cards import available, load, suggest
 from mkldash.datasets.splits import Split, read_rows, split
-from mkldash.datasets.tables import binary_labels, read_csv, read_gram
+from mkldash.datasets.tables import preview, read_csv, read_gram
 from mkldash.errors import InputError
 from mkldash.experiments.choices import DEFAULT_TRAIN_FRACTION, Choices
 
@@ -97,14 +98,14 @@ def read_table_source(choices: Choices) -> Source:
     cards = available()
     options = choices.table_options()
     if choices.content is not None:
-        dataset = read_csv(choices.content, name=choices.data, **options)
+        dataset = _read_table(choices.content, choices.data, options)
     elif choices.data in cards:
         _refuse_options(options, f"{choices.data!r} is a shipped data set")
         dataset = load(choices.data)
         if choices.positive is not None:
             dataset = _with_positive(dataset, choices.positive)
     elif Path(choices.data).exists():
-        dataset = read_csv(Path(choices.data), **options)
+        dataset = _read_table(Path(choices.data), None, options)
     else:
         raise InputError(
             f"no data set and no file is called '{choices.data}'{suggest(choices.data, cards)}; "
@@ -118,14 +119,29 @@ def read_table_source(choices: Choices) -> Source:
     return Source(name=choices.data, dataset=dataset, classes=dataset.classes)
 
 
+def _read_table(source: Path | bytes, name: str | None, options: dict[str, Any]) -> Dataset:
+    """A person's own table; `exclude_text` becomes the columns that it means."""
+    chosen = dict(options)
+    if chosen.pop("exclude_text", False):
+        dialect = {key: chosen.get(key) for key in ("separator", "decimal", "header")}
+        seen = preview(source, name=name, **dialect)
+        label = chosen.get("label", seen.label_guess)
+        chosen["exclude"] = [
+            column
+            for column, kind in zip(seen.columns, seen.types, strict=True)
+            if kind == "text" and column != label and column not in chosen.get("one_hot", ())
+        ]
+    return read_csv(source, name=name, **chosen)
+
+
 def read_gram_source(choices: Choices) -> Source:
     """Matrices and labels that the person gave; see `read_source`."""
     assert choices.gram is not None
     _refuse_options(choices.table_options(), "given matrices have no table")
     given = read_gram(Path(choices.gram), None if choices.labels is None else Path(choices.labels))
-    y, classes = binary_labels(given.y, positive=choices.positive)
+    y, classes = given.binary_labels(choices.positive)
     dataset = Dataset(
-        name=Path(choices.gram).stem,
+        name=given.name,
         X=np.empty((len(y), 0)),
         y=y,
         feature_names=(),

@@ -1,0 +1,79 @@
+"""The table of symbols: what each paper calls what mkldash calls otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SYMBOLS", "Symbol", "markdown_table"]
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One row of the table; an empty cell means that a paper has no such thing.
+
+    Attributes
+    ----------
+    ours, code : str
+        Our symbol, and its name in the code.
+    elastic_net : str
+        In Citi, elastic-net MKL.
+    mirror_descent : str
+        In Afkanpour et al., randomized mirror descent.
+    neighborhood : str
+        In Liu et al., optimal neighborhood kernel.
+    meaning : str
+    """
+
+    ours: str
+    code: str
+    elastic_net: str
+    mirror_descent: str
+    neighborhood: str
+    meaning: str
+
+
+SYMBOLS: tuple[Symbol, ...] = (
+    Symbol("n", "n_rows", "N", "n", "n", "training rows"),
+    Symbol("Q", "n_kernels", "Q", "d = |I|", "1", "kernels"),
+    Symbol("y", "y", "y", "y", "y, Y = diag(y)", "labels, -1 or +1"),
+    Symbol("K_k", "bank", "G_k", "K_i (kernel κ_i)", "K", "Gram matrix of one kernel"),
+    Symbol("θ", "weights", "θ", "θ", "", "kernel weights, θ >= 0"),
+    Symbol("Θ", "weight_set", "Θ", "Δ_ν", "", "the weights that are allowed"),
+    Symbol("η", "eta", "η", "", "", "η sum(θ) + (1 - η) sum(θ²) <= 1; 1 is sparse"),
+    Symbol("K(θ)", "combine(theta)", "G(θ)", "κ_θ, with ρ_i^-2", "G", "combined kernel matrix"),
+    Symbol("α", "alpha", "α", "", "α", "dual coefficients, 0 <= α <= C"),
+    Symbol("a", "signed(alpha)", "y∘α", "a", "Yα", "signed dual coefficients, y∘α"),
+    Symbol("b", "bias", "b", "", "b", "offset of the decision values"),
+    Symbol("f_k", "", "f_k", "w_i", "", "function of kernel k: θ_k K_k a on the rows"),
+    Symbol("C", "C", "C", "1/n", "C", "price of the SUM of the hinge losses"),
+    Symbol("u_k", "quadratic_forms", "", "v_i", "", "a'K_k a"),
+    Symbol("β_k", "beta", "β_k", "", "", "θ_k² u_k = |f_k|², what the weight step divides"),
+    Symbol("s(x)", "gauge", "s(x)", "", "", "size of x: x/s(x) meets the constraint exactly"),
+    Symbol("g(x)", "g", "g(x)", "", "", "sum of β_k/x_k"),
+    Symbol("h(x)", "h", "h(x)", "", "", "s(x) g(x), what Algorithm 2 minimises"),
+    Symbol("q", "q", "q", "", "", "gradient of s; q'x = p is its tangent hyperplane"),
+    Symbol("p²", "lower of Algorithm 2", "p²", "", "", "certified lower bound on h"),
+    Symbol("upper", "upper", "Ō", "J(θ)", "-lb", "least primal value found"),
+    Symbol("lower", "lower", "O̲", "", "-f(α)", "best certified lower bound"),
+    Symbol("gap", "gap", "Ō/O̲ - 1", "", "", "relative duality gap, upper/lower - 1"),
+    Symbol("tol", "tol", "ε_MKL", "ε", "ε", "gap at which a run has converged"),
+    Symbol("ρ", "rho", "", "(ρ_i: prior weights)", "ρ", "price of leaving the given kernel"),
+)
+
+
+def markdown_table() -> str:
+    """The symbols as one Markdown table, a line each; docs/symbols.md holds it."""
+    head = ("ours", "in the code", "elastic-net MKL", "mirror descent", "neighborhood", "meaning")
+    rows = [head, ("---",) * len(head)]
+    for row in SYMBOLS:
+        code = f"`{row.code}`" if row.code else ""
+        cells = (
+            row.ours,
+            code,
+            row.elastic_net,
+            row.mirror_descent,
+            row.neighborhood,
+            row.meaning,
+        )
+        rows.append(tuple(cell.replace("|", r"\|") for cell in cells))
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
