@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -69,15 +69,21 @@ class Columns:
             self._arrays = {**self._arrays, name: _blank(self._capacity, float)}
         self._arrays[name][row] = value
 
+    @classmethod
+    def of(cls, columns: Mapping[str, NDArray[Any]], late: Iterable[str] = ()) -> Columns:
+        """Columns of equal length, copied; `late` names those that `put` filled."""
+        made = cls()
+        made._rows = min((len(array) for array in columns.values()), default=0)
+        made._capacity = max(made._rows, _FIRST_CAPACITY)
+        for name, array in columns.items():
+            made._arrays[name] = _blank(made._capacity, array.dtype.type)
+            made._arrays[name][: made._rows] = array[: made._rows]
+        made._late = frozenset(late)
+        return made
+
     def head(self, rows: int) -> Columns:
         """A copy of the first `rows` rows, to be continued on its own."""
-        copy = Columns()
-        copy._capacity = max(rows, _FIRST_CAPACITY)
-        for name, array in self._arrays.items():
-            copy._arrays[name] = _blank(copy._capacity, array.dtype.type)
-            copy._arrays[name][:rows] = array[:rows]
-        copy._late, copy._rows = self._late, rows
-        return copy
+        return Columns.of({name: a[:rows] for name, a in self._arrays.items()}, self._late)
 
     def read(self, since: int = 0) -> dict[str, NDArray[Any]]:
         """Rows from `since` on of every column, read-only."""
@@ -120,7 +126,7 @@ def _kind(value: Scalar) -> type:
 
 
 def _blank(capacity: int, kind: type) -> NDArray[Any]:
-    blank = np.zeros(capacity, dtype=kind)
+    blank: NDArray[Any] = np.zeros(capacity, dtype=kind)
     if blank.dtype.kind == "f":
         blank[:] = np.nan
     return blank

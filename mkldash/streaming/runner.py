@@ -131,7 +131,9 @@ class Runner:
         session._notify()
         return session
 
-    def branch(self, k: int, *, parameters: object = None, play: bool = True, **changes) -> Session:  # noqa: ANN003
+    def branch(
+        self, k: int, *, parameters: object = None, play: bool = True, **changes: object
+    ) -> Session:
         """Start from row `k` of the current session; it becomes the ghost.
 
         `changes` are ``solver``, ``problem``, ``stop`` and ``score``; what is not

@@ -7,6 +7,7 @@ import enum
 import logging
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from mkldash.problems.problem import Problem
 from mkldash.solvers.base import Snapshot, Solver, WarmStart
@@ -307,7 +308,9 @@ class Session:
         """What `branch` runs, for a `Runner`: `changes` are fields of `Job`, or None."""
         row, job, trace = range(len(self.trace))[k], self.job, self.trace
         assert job is not None  # a row is there, so the job is
-        given = {name: value for name, value in changes.items() if value is not None}
+        given: dict[str, Any] = {
+            name: value for name, value in changes.items() if value is not None
+        }
 
         def factory(building: Building) -> Job:
             start: Snapshot | None = None

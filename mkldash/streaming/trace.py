@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.solvers.base import Snapshot
-from mkldash.streaming.columns import Columns, Scalar
+from mkldash.streaming.archive import Record, read_record, write_record
+from mkldash.streaming.columns import Columns
 from mkldash.streaming.ledger import Ledger
+from mkldash.streaming.replay import (
+    Replay,
+    ReplayCache,
+    ReplayError,
+    StateDroppedError,
+    as_recorded,
+)
+from mkldash.streaming.scalars import scalars_of
 from mkldash.streaming.thinning import choose_victims
 
 __all__ = ["DEFAULT_BUDGET", "Replay", "ReplayError", "StateDroppedError", "Trace"]
@@ -22,18 +29,8 @@ __all__ = ["DEFAULT_BUDGET", "Replay", "ReplayError", "StateDroppedError", "Trac
 #: Bytes of full states that a trace keeps, unless told otherwise (256 MB).
 DEFAULT_BUDGET = 256 * 2**20
 
-#: ``replay(start, cancel)`` yields the snapshots after `start`.
-Replay = Callable[[Snapshot, "NDArray[np.uint8] | None"], Iterator[Snapshot]]
 
 Value = float | NDArray[Any]
-
-
-class StateDroppedError(LookupError):
-    """A state that was not kept, in a trace that cannot replay it."""
-
-
-class ReplayError(RuntimeError):
-    """A replay that was cancelled or that did not give the recorded numbers."""
 
 
 class Trace:
@@ -76,8 +73,7 @@ class Trace:
         self._best = 0
         self._latest: Snapshot | None = None
         self._replays: list[tuple[int, Replay | None]] = [(0, replay)]
-        self._replayed: dict[int, Snapshot] = {}
-        self._replayed_ledger = Ledger()
+        self._replayed = ReplayCache(budget // 8)
         self._n_scored = 0
 
     # -- reading ---------------------------------------------------------------
@@ -197,8 +193,9 @@ class Trace:
                 snapshot = next(steps, None)
                 if snapshot is None:
                     raise ReplayError("the replay was cancelled before it was complete")
-                snapshot = self._checked(at, snapshot)
-                self._hold(at, snapshot)
+                snapshot = as_recorded(snapshot, at, self._columns)
+                with self._lock:
+                    self._replayed.hold(at, snapshot)
                 yield snapshot
         finally:
             close = getattr(steps, "close", None)
@@ -219,7 +216,7 @@ class Trace:
 
     def append(self, snapshot: Snapshot) -> None:
         """Record a snapshot; usable as a callback of `solve`."""
-        row = _scalars(snapshot)
+        row = scalars_of(snapshot)
         with self._lock:
             k = len(self._columns)
             self._states[k] = snapshot
@@ -319,17 +316,52 @@ class Trace:
     # -- files -----------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write to an .npz file; `mkldash.streaming.archive` says what is in it."""
-        from mkldash.streaming.archive import save_trace
+        """Write columns, events, values and kept states to an .npz file.
 
-        save_trace(self, path)
+        Dropped states are not computed again for it.  `write_record` of
+        `mkldash.streaming.archive` says what the entries are.
+        """
+        with self._lock:
+            record = Record(
+                columns=self._columns.head(len(self)),
+                states=dict(sorted(self._states.items())),
+                values=dict(self._values),
+                scored=sorted(self._scored),
+                events=list(self._events),
+                best=self._best,
+                budget=self.budget,
+            )
+        write_record(path, record)
 
     @classmethod
-    def load(cls, path: str | Path, replay: Replay | None = None) -> Trace:
-        """Read what `save` wrote: the same columns, events, values and kept states."""
-        from mkldash.streaming.archive import load_trace
+    def load(
+        cls, path: str | Path, replay: Replay | None = None, *, types: Iterable[type] = ()
+    ) -> Trace:
+        """Read what `save` wrote: the same columns, events, values and kept states.
 
-        return load_trace(path, replay)
+        Parameters
+        ----------
+        path : path
+        replay : callable, optional
+            See `Trace`; without it only kept states can be had.
+        types : iterable of type
+            Snapshot types that are not of mkldash itself.
+
+        Raises
+        ------
+        InputError
+            When the file is not a trace, or has types that mkldash does not have.
+        """
+        record = read_record(path, types)
+        trace = cls(replay, budget=record.budget)
+        trace._columns, trace._events = record.columns, record.events
+        trace._states, trace._values = record.states, record.values
+        for kept in (*record.states.values(), *record.values.values()):
+            trace._ledger.add(kept)
+        trace._scored, trace._best = set(record.scored), record.best
+        trace._n_scored = len(trace._scored)
+        trace._latest = trace._states.get(len(trace) - 1)
+        return trace
 
     # -- inside ----------------------------------------------------------------
 
@@ -342,30 +374,10 @@ class Trace:
 
     def _nearest(self, k: int) -> tuple[int, Snapshot]:
         with self._lock:
-            row = max(r for known in (self._states, self._replayed) for r in known if r <= k)
-            return row, self._states.get(row) or self._replayed[row]
-
-    def _checked(self, k: int, snapshot: Snapshot) -> Snapshot:
-        """The replayed row `k` with its recorded clock, if it is what was recorded."""
-        for name in ("iteration", "objective", "upper", "lower"):
-            was, now = self._columns.cell(name, k), getattr(snapshot, name)
-            if not (
-                was == now or math.isclose(was, now, rel_tol=1e-9) or (was != was and now != now)
-            ):
-                raise ReplayError(
-                    f"replaying row {k} gave {name} {now!r} where the run had {was!r}"
-                )
-        return dataclasses.replace(snapshot, elapsed=self._columns.cell("elapsed", k))
-
-    def _hold(self, k: int, snapshot: Snapshot) -> None:
-        with self._lock:
-            old = self._replayed.pop(k, None)
-            if old is not None:
-                self._replayed_ledger.remove(old)
-            self._replayed[k] = snapshot
-            self._replayed_ledger.add(snapshot)
-            while self._replayed_ledger.total > self.budget // 8 and len(self._replayed) > 1:
-                self._replayed_ledger.remove(self._replayed.pop(next(iter(self._replayed))))
+            row = max(r for r in [*self._states, *self._replayed.rows()] if r <= k)
+            snapshot = self._states.get(row) or self._replayed.get(row)
+            assert snapshot is not None
+            return row, snapshot
 
     def _forget_values(self, k: int) -> None:
         arrays = self._values.pop(k, None)
@@ -393,21 +405,3 @@ class Trace:
 def _row_of_best(cells: Mapping[str, NDArray[Any]], k: int) -> int:
     found = np.flatnonzero(cells["iteration"] == cells["best_iteration"][k])
     return int(found[0]) if len(found) else 0
-
-
-_NAMES: dict[type, tuple[str, ...]] = {}
-
-
-def _scalars(snapshot: Snapshot) -> dict[str, Scalar | None]:
-    """Int, bool and float fields, the gap and the number of active kernels."""
-    kind = type(snapshot)
-    if kind not in _NAMES:
-        _NAMES[kind] = tuple(f.name for f in dataclasses.fields(kind))
-    row: dict[str, Scalar | None] = {}
-    for name in _NAMES[kind]:
-        value = getattr(snapshot, name)
-        if value is None or isinstance(value, bool | int | float | np.number | np.bool_):
-            row[name] = value
-    row["gap"] = snapshot.gap
-    row["active_kernels"] = len(snapshot.weights.active())
-    return row
