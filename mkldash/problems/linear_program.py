@@ -92,13 +92,28 @@ def linear_program_steps(u: Array, eta: float) -> Iterator[PruningStep]:
         norm = float(np.linalg.norm(u[kept]))
         multiplier = norm / np.sqrt(m * eta * eta + 4.0 * (1.0 - eta))
         point = np.zeros_like(u)
-        point[kept] = (u[kept] / multiplier - eta) / (2.0 * (1.0 - eta))
+        point[kept] = _farthest(u[kept] / norm, eta)
         d = eta / (2.0 * (1.0 - eta))
         pruned = kept[u[kept] < eta * multiplier]
         yield PruningStep(kept, point, float(np.sqrt(m * d * d + 2.0 * d + 1.0)), multiplier, pruned)
         if pruned.size == 0:
             return
         kept = kept[u[kept] >= eta * multiplier]
+
+
+def _farthest(direction: Array, eta: float) -> Array:
+    """q = (r S - eta) / (2 (1 - eta)) for a unit vector r, S = sqrt(m eta^2 + 4 (1 - eta)).
+
+    For large eta written as a difference of squares over a sum, since the
+    plain form loses everything as eta nears 1.
+    """
+    m = direction.size
+    scaled = direction * np.sqrt(m * eta * eta + 4.0 * (1.0 - eta))
+    if eta < 0.5:
+        return (scaled - eta) / (2.0 * (1.0 - eta))
+    square = direction**2
+    bent = eta * eta * (m * square - 1.0) / (2.0 * (1.0 - eta))
+    return (2.0 * square + bent) / (scaled + eta)
 
 
 def maximise_linear(u: Array, eta: float) -> LinearProgramResult:
@@ -136,7 +151,7 @@ def maximise_linear(u: Array, eta: float) -> LinearProgramResult:
     steps = tuple(linear_program_steps(u / top, eta))
     last = steps[-1]
     theta = np.maximum(last.point, 0.0)
-    theta = theta / max(1.0, gauge(theta, eta))
+    theta = theta / gauge(theta, eta)
     excess = np.maximum(u / top - last.multiplier * eta, 0.0)
     value = last.multiplier + float(excess @ excess) / (4.0 * last.multiplier * (1.0 - eta))
     return LinearProgramResult(theta, top * value, steps)

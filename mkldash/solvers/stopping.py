@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from mkldash.errors import InputError
+from mkldash.problems.certificates import bounds_violated
 from mkldash.solvers.base import Snapshot
 
 __all__ = ["Status", "StopRule", "StopWatch"]
@@ -34,7 +35,7 @@ _SENTENCES = {
     Status.ITERATION_LIMIT: "Iteration limit reached before the tolerance; the gap is what was certified.",
     Status.TIME_LIMIT: "Time limit reached before the tolerance; the gap is what was certified.",
     Status.STALLED: "Stalled: neither bound moved over the last 20 iterations; the gap is what was certified.",
-    Status.NOT_FINITE: "Stopped: a value was not finite; the last finite point is kept.",
+    Status.NOT_FINITE: "Stopped: a value was not finite or the bounds crossed; the last sound point is kept.",
     Status.STOPPED: "Stopped by you; the gap is what was certified until then.",
 }
 
@@ -86,6 +87,8 @@ class StopWatch:
         """The reason to stop after `snapshot`, or None to go on."""
         upper, lower = snapshot.upper, snapshot.lower
         if not (math.isfinite(upper) and math.isfinite(snapshot.objective)) or math.isnan(lower):
+            return Status.NOT_FINITE
+        if bounds_violated(upper, lower):  # never called converged: a certificate is wrong
             return Status.NOT_FINITE
         if snapshot.gap <= self._rule.tol:
             return Status.CONVERGED

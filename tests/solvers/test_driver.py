@@ -1,0 +1,121 @@
+"""The only loop, and why it ends."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from mkldash.errors import InputError
+from mkldash.solvers.base import WarmStart, new_cancel_flag
+from mkldash.solvers.block_coordinate import BlockCoordinateDescent
+from mkldash.solvers.driver import solve
+from mkldash.solvers.stopping import Status, StopRule, StopWatch
+from tests.recipes import golden_problem
+
+SOLVER = BlockCoordinateDescent()
+
+
+def test_converged_means_the_gap_is_below_the_tolerance():
+    result = solve(SOLVER, golden_problem(), stop=StopRule(tol=1e-3))
+    assert result.status is Status.CONVERGED and 0 <= result.gap <= 1e-3
+    assert result.gap == result.upper / result.lower - 1
+    assert result.inner_solves == result.iterations + 1
+    assert result.best.objective == result.upper
+
+
+def test_iteration_limit_counts_from_iteration_zero():
+    result = solve(SOLVER, golden_problem(), stop=StopRule(tol=1e-12, max_iter=4))
+    assert result.status is Status.ITERATION_LIMIT and result.iterations == 4
+    start_only = solve(SOLVER, golden_problem(), stop=StopRule(max_iter=0))
+    assert start_only.iterations == 0 and start_only.gap > 1
+
+
+def test_time_limit_counts_the_solver_s_own_work():
+    result = solve(SOLVER, golden_problem(), stop=StopRule(tol=1e-12, time_limit=1e-9))
+    assert result.status is Status.TIME_LIMIT and result.iterations == 0
+
+
+def test_clock_stands_still_while_others_look():
+    import time
+
+    slow = solve(
+        SOLVER,
+        golden_problem(),
+        stop=StopRule(tol=1e-12, max_iter=5),
+        callbacks=[lambda snapshot: time.sleep(0.1)],
+    )
+    assert slow.seconds < 0.5  # six callbacks slept 0.6 s
+
+
+def test_stalled_when_neither_bound_moves():
+    result = solve(BlockCoordinateDescent(inner_tol=1e-2), golden_problem(), stop=StopRule(tol=1e-9))
+    assert result.status is Status.STALLED
+    assert result.lower < 305.684692 < result.upper
+
+
+def test_callback_and_cancel_stop_with_a_valid_partial_result():  # U09
+    by_callback = solve(
+        SOLVER, golden_problem(), stop=StopRule(tol=1e-9), callbacks=[lambda s: s.iteration == 3]
+    )
+    flag = new_cancel_flag()
+
+    def set_flag(snapshot):
+        flag[0] = snapshot.iteration == 3
+
+    by_flag = solve(
+        SOLVER, golden_problem(), stop=StopRule(tol=1e-9), cancel=flag, callbacks=[set_flag]
+    )
+    for result in (by_callback, by_flag):
+        assert result.status is Status.STOPPED and result.iterations == 3
+        assert result.lower <= 305.684692 <= result.upper
+
+
+def test_cancelled_before_the_first_iteration_says_so():
+    with pytest.raises(RuntimeError, match="before its first"):
+        solve(SOLVER, golden_problem(), cancel=np.ones(1, dtype=np.uint8))
+
+
+def test_resumed_runs_go_on_counting():
+    first = solve(SOLVER, golden_problem(), stop=StopRule(tol=1e-12, max_iter=3))
+    second = solve(SOLVER, golden_problem(), start=first.last, stop=StopRule(tol=1e-12, max_iter=7))
+    whole = solve(SOLVER, golden_problem(), stop=StopRule(tol=1e-12, max_iter=7))
+    assert (second.iterations, second.upper, second.lower) == (7, whole.upper, whole.lower)
+    assert second.seconds > first.seconds
+
+
+def test_a_value_that_is_not_finite_keeps_the_last_finite_point():
+    @dataclasses.dataclass(frozen=True)
+    class Breaks(BlockCoordinateDescent):
+        def _iterate(self, problem, resume, warm, cancel):
+            for snapshot in super()._iterate(problem, resume, warm, cancel):
+                broken = snapshot.iteration == 2
+                yield dataclasses.replace(snapshot, objective=math.nan) if broken else snapshot
+
+    result = solve(Breaks(), golden_problem())
+    assert result.status is Status.NOT_FINITE
+    assert result.iterations == 1 and math.isfinite(result.upper)
+
+
+def test_crossed_bounds_do_not_count_as_converged():
+    snapshot = next(SOLVER.iterate(golden_problem()))
+    crossed = dataclasses.replace(snapshot, lower=2 * snapshot.upper)
+    assert StopWatch(StopRule(tol=1e-3)).check(crossed) is Status.NOT_FINITE
+
+
+def test_every_status_has_a_sentence():
+    assert all(status.sentence.endswith(".") for status in Status)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"tol": 0.0}, {"tol": math.nan}, {"max_iter": -1}, {"time_limit": 0.0}]
+)
+def test_refuses_limits_without_meaning(bad):
+    with pytest.raises(InputError, match=next(iter(bad))):
+        StopRule(**bad)
+
+
+def test_a_start_of_another_size_is_ignored():
+    start = WarmStart(weights=None, alpha=np.ones(7))
+    cold = next(SOLVER.iterate(golden_problem()))
+    assert next(SOLVER.iterate(golden_problem(), start)).upper == cold.upper
