@@ -95,7 +95,9 @@ def linear_program_steps(u: Array, eta: float) -> Iterator[PruningStep]:
         point[kept] = _farthest(u[kept] / norm, eta)
         d = eta / (2.0 * (1.0 - eta))
         pruned = kept[u[kept] < eta * multiplier]
-        yield PruningStep(kept, point, float(np.sqrt(m * d * d + 2.0 * d + 1.0)), multiplier, pruned)
+        yield PruningStep(
+            kept, point, float(np.sqrt(m * d * d + 2.0 * d + 1.0)), multiplier, pruned
+        )
         if pruned.size == 0:
             return
         kept = kept[u[kept] >= eta * multiplier]

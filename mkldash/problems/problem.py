@@ -85,8 +85,8 @@ class Problem:
 
     bank: KernelBank
     y: Array
-    loss: Hinge = Hinge()
-    weight_set: WeightSet = ElasticNet()
+    loss: Hinge = field(default_factory=Hinge)
+    weight_set: WeightSet = field(default_factory=ElasticNet)
     rho: float = math.inf
     key: str = field(init=False)
 

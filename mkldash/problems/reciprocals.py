@@ -211,8 +211,6 @@ def _rescaled(steps: list[ReciprocalsStep], top: float) -> tuple[ReciprocalsStep
     """The steps in the units of the beta that was given."""
     root = np.sqrt(top)
     return tuple(
-        ReciprocalsStep(
-            p.x * root, p.rule, p.s * root, p.g * root, p.upper * top, p.lower * top
-        )
+        ReciprocalsStep(p.x * root, p.rule, p.s * root, p.g * root, p.upper * top, p.lower * top)
         for p in steps
     )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-__all__ = ["product", "smo", "train"]
+Array = NDArray[np.float64]
+Flag = NDArray[np.uint8]
+
+__all__ = ["feasible", "product", "smo", "train", "worst_pair"]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def product(K, a):  # noqa: ANN001, ANN201
+def product(K: Array, a: Array) -> Array:
     """K a for symmetric K, shape (n, n), reading only the rows where a is not zero.
 
     A compiled loop rather than BLAS: at these sizes its threads cost more
@@ -27,7 +31,9 @@ def product(K, a):  # noqa: ANN001, ANN201
 
 
 @njit(cache=True, nogil=True)
-def smo(K, y, C, a, e, tol, max_steps, cancel):  # noqa: ANN001, ANN201
+def smo(
+    K: Array, y: Array, C: float, a: Array, e: Array, tol: float, max_steps: int, cancel: Flag
+) -> tuple[int, float]:
     """Sequential minimal optimisation with second-order working sets, in place.
 
     Works on a = y * alpha, so that the box is [0, C] for y = +1 and [-C, 0]
@@ -131,7 +137,7 @@ def smo(K, y, C, a, e, tol, max_steps, cancel):  # noqa: ANN001, ANN201
 
 
 @njit(cache=True, nogil=True)
-def feasible(a, y, C):  # noqa: ANN001, ANN201
+def feasible(a: Array, y: Array, C: float) -> bool:
     """Whether a = y * alpha lies in the box with a zero sum, up to rounding."""
     total = 0.0
     size = 0.0
@@ -145,7 +151,7 @@ def feasible(a, y, C):  # noqa: ANN001, ANN201
 
 
 @njit(cache=True, nogil=True)
-def worst_pair(a, e, y, C):  # noqa: ANN001, ANN201
+def worst_pair(a: Array, e: Array, y: Array, C: float) -> float:
     """max e over {a can rise} - min e over {a can fall}, at least 0."""
     top = -np.inf
     bottom = np.inf
@@ -163,7 +169,9 @@ def worst_pair(a, e, y, C):  # noqa: ANN001, ANN201
 
 
 @njit(cache=True, nogil=True)
-def train(K, y, C, a, tol, max_steps, cancel):  # noqa: ANN001, ANN201
+def train(
+    K: Array, y: Array, C: float, a: Array, tol: float, max_steps: int, cancel: Flag
+) -> tuple[int, float, Array]:
     """Run `smo` from `a` (changed in place) until the recomputed violation is below tol.
 
     Parameters

@@ -12,7 +12,7 @@ import dataclasses
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from mkldash.problems.problem import Problem
 
 Array = NDArray[np.float64]
 
-__all__ = ["Best", "Origin", "Snapshot", "Solver", "WarmStart", "new_cancel_flag"]
+__all__ = ["Best", "Origin", "Snapshot", "Solver", "WarmStart", "new_cancel_flag", "option"]
 
 
 @dataclass(frozen=True)
@@ -209,6 +209,19 @@ class Solver(abc.ABC):
                 close()
 
 
-def option(default: float | int | str | None, label: str, help: str, **facts: object):  # noqa: ANN201, A002
-    """A hyper-parameter field; its metadata is what widgets and ``--help`` show."""
+def option(default: Any, label: str, help: str, **facts: object) -> Any:
+    """A hyper-parameter field of a solver.
+
+    Parameters
+    ----------
+    default : object
+    label, help : str
+        What widgets and the command line show.
+    **facts
+        ``bounds``, ``step``, ``choices``: more for the widget.
+
+    Returns
+    -------
+    dataclasses.Field
+    """
     return field(default=default, metadata={"label": label, "help": help, **facts})

@@ -236,9 +236,7 @@ def _weight_step(
     return result.theta, (upper, lower)
 
 
-def _next_weights(
-    problem: Problem, last: BlockCoordinateSnapshot | None, iterate: Array
-) -> Array:
+def _next_weights(problem: Problem, last: BlockCoordinateSnapshot | None, iterate: Array) -> Array:
     """The weights to solve the SVM at: the live part of `iterate`.
 
     When the last SVM had no free support vector, its alpha does not react to
@@ -276,7 +274,9 @@ def _events(
     """What is worth a line in the log."""
     said = []
     if last is not None and 0 < last.support_vectors == last.bounded:
-        said.append(f"all {last.bounded} support vectors are at the bound C: weights by Algorithm 3")
+        said.append(
+            f"all {last.bounded} support vectors are at the bound C: weights by Algorithm 3"
+        )
     if svm.violation > tol:
         said.append(f"SVM stopped at violation {svm.violation:.1e}, asked for {tol:.1e}")
     if last is not None:

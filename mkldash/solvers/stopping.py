@@ -32,11 +32,11 @@ class Status(enum.Enum):
 
 _SENTENCES = {
     Status.CONVERGED: "Converged: the certified relative gap is below the tolerance.",
-    Status.ITERATION_LIMIT: "Iteration limit reached before the tolerance; the gap is what was certified.",
-    Status.TIME_LIMIT: "Time limit reached before the tolerance; the gap is what was certified.",
-    Status.STALLED: "Stalled: neither bound moved over the last 20 iterations; the gap is what was certified.",
-    Status.NOT_FINITE: "Stopped: a value was not finite or the bounds crossed; the last sound point is kept.",
-    Status.STOPPED: "Stopped by you; the gap is what was certified until then.",
+    Status.ITERATION_LIMIT: "Iteration limit reached before the tolerance; the gap stands.",
+    Status.TIME_LIMIT: "Time limit reached before the tolerance; the gap stands.",
+    Status.STALLED: "Stalled: neither bound moved over 20 iterations; the gap stands.",
+    Status.NOT_FINITE: "A value was not finite or the bounds crossed; the last sound point is kept.",
+    Status.STOPPED: "Stopped by you; the gap stands as certified until then.",
 }
 
 

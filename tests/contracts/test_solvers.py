@@ -92,14 +92,14 @@ def test_bounds_hold_the_optimum_at_every_step_and_meet_it(solver, eta):
         return
     optimum = conic_optimum(stack, problem)
     seen = []
-    result = solve(
-        solver, problem, stop=StopRule(tol=1e-4, max_iter=3000), callbacks=[seen.append]
-    )
+    result = solve(solver, problem, stop=StopRule(tol=1e-4, max_iter=3000), callbacks=[seen.append])
     assert result.status is Status.CONVERGED
     upper = np.array([s.upper for s in seen])
     lower = np.array([s.lower for s in seen])
-    assert np.all(lower <= optimum * (1 + 1e-6)) and np.all(upper >= optimum * (1 - 1e-6))
-    assert np.all(np.diff(upper) <= 0) and np.all(np.diff(lower) >= 0)
+    assert np.all(lower <= optimum * (1 + 1e-6))
+    assert np.all(upper >= optimum * (1 - 1e-6))
+    assert np.all(np.diff(upper) <= 0)
+    assert np.all(np.diff(lower) >= 0)
     assert result.upper == pytest.approx(optimum, rel=2e-4)
 
 
@@ -137,9 +137,11 @@ def test_another_problem_makes_a_snapshot_a_warm_start(solver):
         return
     start = run(solver, problem, 8)[-1]
     warm = run(solver, other, 1, start=start)[0]
-    assert warm.iteration == 0 and warm.inner_solves == 1
+    assert warm.iteration == 0
+    assert warm.inner_solves == 1
     optimum = conic_optimum(stack, other)
-    assert warm.lower <= optimum * (1 + 1e-6) and warm.upper >= optimum * (1 - 1e-6)
+    assert warm.lower <= optimum * (1 + 1e-6)
+    assert warm.upper >= optimum * (1 - 1e-6)
 
 
 def test_any_feasible_start_reaches_the_optimum_exact_zeros_included(solver):
@@ -164,7 +166,8 @@ def test_snapshots_are_read_only_and_do_not_alias(solver):
     run(solver, problem, 4)
     assert [(s.alpha.tobytes(), s.weights.values.tobytes()) for s in found] == before
     for snapshot in found:
-        assert isinstance(snapshot, solver.snapshot_type) and isinstance(snapshot, Snapshot)
+        assert isinstance(snapshot, solver.snapshot_type)
+        assert isinstance(snapshot, Snapshot)
         with pytest.raises(ValueError, match="read-only"):
             snapshot.alpha[0] = 1.0
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -203,6 +206,9 @@ def test_other_weight_sets_are_solved_or_refused_with_a_reason(solver, weight_se
 
 
 def test_states_its_facts(solver):
-    assert solver.name and solver.title and solver.reference
+    assert solver.name
+    assert solver.title
+    assert solver.reference
     for field in dataclasses.fields(solver):
-        assert field.metadata["label"] and field.metadata["help"]
+        assert field.metadata["label"]
+        assert field.metadata["help"]

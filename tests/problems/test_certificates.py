@@ -41,4 +41,5 @@ def test_bias_minimises_the_hinge_sum(seed, n):
     values = [np.maximum(0, 1 - y * (f + b)).sum() for b in y - f]
     assert loss == pytest.approx(min(values), rel=1e-12, abs=1e-12)
     flipped, same = hinge_bias(-f, -y)
-    assert flipped == pytest.approx(-bias, abs=1e-12) and same == pytest.approx(loss, abs=1e-12)
+    assert flipped == pytest.approx(-bias, abs=1e-12)
+    assert same == pytest.approx(loss, abs=1e-12)

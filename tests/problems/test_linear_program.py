@@ -41,9 +41,11 @@ def test_closed_forms_and_edges():
     np.testing.assert_allclose(maximise_linear(u, 0.0).theta, u / np.linalg.norm(u), rtol=1e-14)
     np.testing.assert_array_equal(maximise_linear(u, 1.0).theta, [0, 1, 0])
     nothing = maximise_linear(np.zeros(3), 0.5)
-    assert nothing.value == 0.0 and not nothing.theta.any()
+    assert nothing.value == 0.0
+    assert not nothing.theta.any()
     one = maximise_linear(np.array([7.0]), 0.3)
-    assert one.theta == pytest.approx([1.0]) and one.value == pytest.approx(7.0)
+    assert one.theta == pytest.approx([1.0])
+    assert one.value == pytest.approx(7.0)
     np.testing.assert_array_equal(maximise_linear(np.array([-1e-18, 1.0]), 0.5).theta, [0, 1])
 
 
@@ -51,7 +53,8 @@ def test_closed_forms_and_edges():
 def test_close_to_the_simplex_the_value_stays_right(eta):
     u = np.array([5.0, 4.999, 1.0, 0.1])
     value = maximise_linear(u, eta).value
-    assert 5.0 <= value * (1 + 1e-12) and value == pytest.approx(5.0, rel=2e-3 if eta < 0.9999 else 1e-5)
+    assert 5.0 <= value * (1 + 1e-12)
+    assert value == pytest.approx(5.0, rel=2e-3 if eta < 0.9999 else 1e-5)
 
 
 def test_pruning_only_grows_and_its_last_pass_finds_nothing():

@@ -120,7 +120,9 @@ def test_feasible_moves_into_the_set_and_keeps_zeros(seed, C):
     y = np.where(rng.random(30) < 0.4, 1.0, -1.0)
     wild = rng.standard_normal(30) * C
     inside = Hinge(C).feasible(wild, y)
-    assert inside.min() >= 0 and inside.max() <= C and abs(y @ inside) <= 1e-10 * C
+    assert inside.min() >= 0
+    assert inside.max() <= C
+    assert abs(y @ inside) <= 1e-10 * C
     assert np.all(inside[wild <= 0] == 0)
 
 

@@ -16,7 +16,9 @@ ETAS = [0.0, 0.05, 0.25, 0.5, 0.9, 0.99, 1.0]
 
 
 def positive_vectors(low: float = -6.0, high: float = 2.0):
-    return st.lists(st.floats(low, high), min_size=1, max_size=12).map(lambda v: 10.0 ** np.array(v))
+    return st.lists(st.floats(low, high), min_size=1, max_size=12).map(
+        lambda v: 10.0 ** np.array(v)
+    )
 
 
 @given(positive_vectors(), st.floats(0.0, 1.0))
@@ -97,7 +99,8 @@ def test_zero_and_underflowing_betas_get_zero_weight(eta):
     rest = minimise_reciprocals(beta[[0, 2, 4]], eta, tol=1e-12)
     np.testing.assert_allclose(result.theta[[0, 2, 4]], rest.theta, rtol=1e-9)
     nothing = minimise_reciprocals(np.zeros(3), eta)
-    assert not nothing.theta.any() and nothing.upper == 0.0
+    assert not nothing.theta.any()
+    assert nothing.upper == 0.0
 
 
 def test_warm_start_with_zeros_is_as_good_as_a_cold_one():

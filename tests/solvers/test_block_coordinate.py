@@ -47,18 +47,23 @@ def test_first_iteration_and_every_gap_of_golden():  # S06
         assert snapshot.lower <= 305.684692 * (1 + 1e-8)
         assert snapshot.upper >= 305.684692 * (1 - 1e-8)
         assert snapshot.gap >= 0
-    assert result.status is Status.CONVERGED and result.gap <= 1e-9
+    assert result.status is Status.CONVERGED
+    assert result.gap <= 1e-9
 
 
 @pytest.mark.parametrize("C", [1e4, 1e6])
 @pytest.mark.parametrize(
-    ("eta", "objective"), [(1.0, 323.858233), (0.5, 305.835439), (0.2, 284.063165), (0.0, 268.941941)]
+    ("eta", "objective"),
+    [(1.0, 323.858233), (0.5, 305.835439), (0.2, 284.063165), (0.0, 268.941941)],
 )
 def test_huge_C_ends_with_the_separable_value(C, eta, objective):  # S01
     stop = StopRule(tol=1e-7, max_iter=5000, time_limit=10.0)
     result = solve(BlockCoordinateDescent(), golden_problem(eta, C), stop=stop)
     assert result.status in {
-        Status.CONVERGED, Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED
+        Status.CONVERGED,
+        Status.ITERATION_LIMIT,
+        Status.TIME_LIMIT,
+        Status.STALLED,
     }
     assert result.upper == pytest.approx(objective, rel=1e-6)
     assert result.lower <= objective * (1 + 1e-6)
@@ -133,7 +138,11 @@ def test_at_the_pruning_edge_the_weight_falls_as_one_over_k():  # K11, s = 3
 
 @pytest.mark.parametrize(
     ("eta", "weight", "objective"),
-    [(0.5, (math.sqrt(5) - 1) / 2, 32.628692), (0.0, math.sqrt(0.5), 31.483208), (1.0, None, 34.750302)],
+    [
+        (0.5, (math.sqrt(5) - 1) / 2, 32.628692),
+        (0.0, math.sqrt(0.5), 31.483208),
+        (1.0, None, 34.750302),
+    ],
 )
 def test_identical_kernels_share_equally(eta, weight, objective):  # K12
     G, y = linear_gram()
@@ -172,13 +181,16 @@ def test_a_negative_lower_bound_never_stops_a_run():
     raw = problem.dual(next(TIGHT.iterate(problem)).alpha).objective
     assert raw < 0
     result, seen = exact(problem)
-    assert seen[0].lower == 0.0 and math.isinf(seen[0].gap)
+    assert seen[0].lower == 0.0
+    assert math.isinf(seen[0].gap)
     assert result.iterations > 0
 
 
 def test_weights_that_underflow_do_not_spoil_the_run():
     result = solve(
-        BlockCoordinateDescent(), golden_problem(1.0, C=1.0), stop=StopRule(tol=1e-15, max_iter=3000)
+        BlockCoordinateDescent(),
+        golden_problem(1.0, C=1.0),
+        stop=StopRule(tol=1e-15, max_iter=3000),
     )
     assert result.status in {Status.STALLED, Status.CONVERGED, Status.ITERATION_LIMIT}
     assert np.isfinite(result.last.iterate).all()
