@@ -167,6 +167,8 @@ def _choose(
     if both := set(options.exclude) & set(options.one_hot):
         raise InputError(f"column '{min(both)}' is in --exclude and in --one-hot: choose one")
     features = [column for column in kept if column is not label]
+    if not features and options.exclude:
+        raise InputError(f"--exclude leaves no feature beside the label column '{label.name}'")
     if not features:
         raise InputError(
             f"'{name}' has one column only ('{label.name}'), a label and at least one feature "
@@ -202,11 +204,12 @@ def _check_text(features: Sequence[Column], options: Options) -> None:
     if len(wrong) > 1:
         names = ", ".join(f"'{item.name}'" for item in wrong[1 : 1 + _SHOWN])
         others = f"; also text: {names}" + ", ..." * (len(wrong) > 1 + _SHOWN)
+    ways = f"leave it out with --exclude {column.name}"
     if len(column.text) * 2 < len(column.cells):
         found = f"holds {shown} among its numbers ({_rows(column.text)})"
+        ways = f"correct the file ('?' stands for a missing value), or {ways}"
     else:
         found = f"holds text ({shown})"
-    ways = f"leave it out with --exclude {column.name}"
     if len(words) <= ONE_HOT_LIMIT:
         ways = f"make a 0/1 column of each value with --one-hot {column.name}, or {ways}"
     raise InputError(f"column '{column.name}' {found}: {ways}{others}")

@@ -77,8 +77,9 @@ def parse_table(
     try:
         records = list(_records(text, separator))
     except csv.Error as error:
+        reason = "a quotation mark is never closed" if "end of data" in str(error) else error
         raise InputError(
-            f"'{name}' is broken as a table with separator {_spell(separator)}: {error}"
+            f"'{name}' is broken as a table with separator {_spell(separator)}: {reason}"
         ) from error
     if header is None:
         header = _detect_header(records)
@@ -178,24 +179,23 @@ def _detect_header(records: list[list[str]]) -> bool:
     """Whether the first row differs in kind from the rows below it."""
     if len(records) < 2:
         return not any(looks_numeric(cell) for cell in records[0])
-    first, rest = records[0], records[1:]
+    first, rest = records[0], records[1 : 1 + _SAMPLE]
     if any(cell.lower() in LABEL_NAMES for cell in first):
         return True
-    for_header = for_data = 0
+    names = values = words = 0
     for j, cell in enumerate(first):
         below = [row[j] for row in rest if j < len(row) and not is_missing(row[j])]
-        numeric = sum(map(looks_numeric, below)) * 2 > len(below)
         if is_missing(cell) or not below:
             continue
-        if numeric and looks_numeric(cell):
-            for_data += 1
-        elif numeric:
-            for_header += 1
+        if sum(map(looks_numeric, below)) * 2 > len(below):
+            values += looks_numeric(cell)
+            names += not looks_numeric(cell)
         elif cell in below:
-            for_data += 1
+            words -= 1
         elif len(set(below)) < len(below):
-            for_header += 1
-    return for_header > 0 and for_header >= for_data
+            words += 1
+    # What stands above numbers decides; words above words only when nothing does.
+    return names >= values if names or values else words > 0
 
 
 def _rectangular(records: list[list[str]], header: bool, separator: str) -> list[list[str]]:

@@ -98,9 +98,11 @@ def parse_column(cells: Sequence[str], decimal: str) -> tuple[np.ndarray, list[i
     grouped : bool
         Whether thousands separators were read.
     """
-    if decimal == "." and not any("_" in cell for cell in cells):
+    joined = "\n".join(cells)
+    if "_" not in joined and (decimal == "." or "." not in joined):
+        plain = cells if decimal == "." else joined.replace(",", ".").split("\n")
         try:
-            return np.array([float(cell) for cell in cells]), [], False
+            return np.array([float(cell) for cell in plain]), [], False
         except ValueError:
             pass  # Missing values, thousands separators or text: cell by cell.
     values = np.empty(len(cells))
@@ -146,13 +148,16 @@ def detect_decimal(names: Sequence[str], columns: Sequence[Sequence[str]]) -> st
     """
     certain: dict[str, _Evidence] = {}
     doubtful: dict[str, _Evidence] = {}
+    joined = ["\n".join(cells) for cells in columns]
+    if not any("," in text or _GROUPS_OF_DOTS.search(text) for text in joined):
+        return "."
     for name, cells in zip(names, columns, strict=True):
         marked = [(i, cell) for i, cell in enumerate(cells) if "," in cell or "." in cell]
         sample = marked[:_SAMPLE]
         if sum(looks_numeric(cell) for _, cell in sample) * 2 < len(sample):
             continue
         for i, cell in marked:
-            if "," in cell or "." not in certain or _GROUPS_OF_DOTS.search(cell):
+            if _still_open(cell, certain):
                 mark, sure = _speaks_for(cell)
                 if mark:
                     (certain if sure else doubtful).setdefault(mark, _Evidence(name, i + 1, cell))
@@ -169,6 +174,14 @@ def detect_decimal(names: Sequence[str], columns: Sequence[Sequence[str]]) -> st
             "say which with --decimal , or --decimal ."
         )
     return "."
+
+
+def _still_open(cell: str, certain: dict[str, _Evidence]) -> bool:
+    """Whether a cell could show a mark that no other cell has shown for certain."""
+    return any(
+        mark not in certain and (mark in cell or cell.count(other) > 1)
+        for mark, other in ((",", "."), (".", ","))
+    )
 
 
 def _speaks_for(cell: str) -> tuple[str, bool]:
