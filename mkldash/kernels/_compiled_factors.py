@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _TILE = 2048  # doubles, see _compiled
+_REORDER = {"reassoc", "nsz", "contract", "arcp"}  # lets sums use vector registers
 
 
 @njit(cache=True, nogil=True)
@@ -176,34 +177,37 @@ def gather_live(L: Floats, rows: Ints, starts: Ints, stops: Ints, roots: Floats)
     return out
 
 
-@njit(cache=True, nogil=True)
-def live_apply(
-    L: Floats, starts: Ints, stops: Ints, weights: Floats, rows: Ints, values: Floats
-) -> Floats:
-    """sum_k weights_k L_k L_k' a, shape (n,), a given on its support."""
-    t = np.zeros(L.shape[1])
-    for r in range(rows.shape[0]):
-        row, a = L[rows[r]], values[r]
-        for s in range(starts.shape[0]):
-            for j in range(starts[s], stops[s]):
-                t[j] += a * row[j]
-    for s in range(starts.shape[0]):
-        for j in range(starts[s], stops[s]):
-            t[j] *= weights[s]
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def row_dots(L: Floats, s: Floats) -> Floats:
+    """L s, shape (n,).
+
+    Compiled rather than BLAS, whose second thread stalls for milliseconds when
+    the machine is shared; one thread already reads as fast as memory delivers.
+    """
     out = np.empty(L.shape[0])
     for i in range(L.shape[0]):
         row = L[i]
-        # Four partial sums: one would wait for the last addition each time.
-        s1 = s2 = s3 = s4 = 0.0
-        for s in range(starts.shape[0]):
-            low, high = starts[s], stops[s]
-            fours = low + (high - low) // 4 * 4
-            for j in range(low, fours, 4):
-                s1 += row[j] * t[j]
-                s2 += row[j + 1] * t[j + 1]
-                s3 += row[j + 2] * t[j + 2]
-                s4 += row[j + 3] * t[j + 3]
-            for j in range(fours, high):
-                s1 += row[j] * t[j]
-        out[i] = (s1 + s2) + (s3 + s4)
+        total = 0.0
+        for j in range(L.shape[1]):
+            total += row[j] * s[j]
+        out[i] = total
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def picked_apply(L: Floats, picks: Ints, weights: Floats, rows: Ints, values: Floats) -> Floats:
+    """L_p diag(weights) L_p' a, shape (n,), on the columns `picks`, a on its support."""
+    t = np.zeros(picks.shape[0])
+    for r in range(rows.shape[0]):
+        row, a = L[rows[r]], values[r]
+        for j in range(picks.shape[0]):
+            t[j] += a * row[picks[j]]
+    t *= weights
+    out = np.empty(L.shape[0])
+    for i in range(L.shape[0]):
+        row = L[i]
+        total = 0.0
+        for j in range(picks.shape[0]):
+            total += row[picks[j]] * t[j]
+        out[i] = total
     return out

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mkldash.errors import InputError
 from mkldash.kernels import _compiled, _compiled_factors
@@ -192,7 +192,9 @@ def _build_factored(request: _Request) -> FactoredBank | None:
     n = len(request.X)
     distinct = _Distinct(request.X)
     parts: list[tuple[Factor, DistinctRows]] = []
-    traces, keep, columns = [], [], 0
+    traces: list[float] = []
+    keep: list[int] = []
+    columns = 0
     for position, term in enumerate(request.terms):
         rows = distinct.of(term.columns)
         factor = pivoted_cholesky(term, rows, request.residual)
@@ -204,7 +206,7 @@ def _build_factored(request: _Request) -> FactoredBank | None:
         parts.append((factor, rows))
         traces.append(factor.trace)
         keep.append(position)
-    facts = _facts(request, "factored", keep, traces)
+    facts, terms = _facts(request, "factored", keep, traces)
     factors = np.empty((n, columns))
     left = np.empty((len(keep), n))
     offsets = np.zeros(len(keep) + 1, dtype=np.int64)
@@ -216,14 +218,15 @@ def _build_factored(request: _Request) -> FactoredBank | None:
         root = math.sqrt(scale)
         _compiled_factors.place(factor.columns, rows.inverse, root, factors, offsets[k])
         left[k] = scale * factor.left[rows.inverse]
-    return FactoredBank(factors, offsets, left, facts, TermPredictor(request.X, facts.terms))
+    return FactoredBank(factors, offsets, left, facts, TermPredictor(request.X, terms))
 
 
 def _build_dense(request: _Request) -> DenseBank:
     X, n = request.X, len(request.X)
     packed = np.empty((len(request.terms), packed_size(n)))
     shared = _Shared(X)
-    traces, keep = [], []
+    traces: list[float] = []
+    keep: list[int] = []
     for position, term in enumerate(request.terms):
         row = packed[len(keep)]
         shared.fill(term, row)
@@ -235,8 +238,8 @@ def _build_dense(request: _Request) -> DenseBank:
         row *= unit_trace_scale(trace, request.normalize)
         traces.append(trace)
         keep.append(position)
-    facts = _facts(request, "dense", keep, traces)
-    return DenseBank(packed[: len(keep)], facts, TermPredictor(X, facts.terms))
+    facts, terms = _facts(request, "dense", keep, traces)
+    return DenseBank(packed[: len(keep)], facts, TermPredictor(X, terms))
 
 
 class _Shared:
@@ -263,7 +266,7 @@ class _Shared:
                     self._products = _compiled.packed_products(self._part)
                 out[:] = term.kernel.profile(self._products)
             else:
-                _compiled.pack(term.kernel.gram(self._part), out)
+                _compiled.pack(np.ascontiguousarray(term.kernel.gram(self._part)), out)
 
 
 def _checked(
@@ -292,7 +295,7 @@ def _checked(
 
 def _facts(
     request: _Request, storage: str, keep: list[int], traces: list[float]
-) -> BankFacts:
+) -> tuple[BankFacts, tuple[KernelTerm, ...]]:
     kept = np.array(keep, dtype=np.intp)
     dropped, note = _dropped(request, set(keep))
     if not keep:
@@ -301,7 +304,7 @@ def _facts(
         warnings.warn(note, ConstantKernelWarning, stacklevel=4)
     terms = tuple(request.terms[k] for k in keep)
     scales = [unit_trace_scale(trace, request.normalize) for trace in traces]
-    return BankFacts(
+    facts = BankFacts(
         names=tuple(term.name for term in terms),
         terms=terms,
         scales=np.array(scales),
@@ -313,11 +316,10 @@ def _facts(
         n_rows=len(request.X),
         key=_key(request, storage),
     )
+    return facts, terms
 
 
-def _dropped(
-    request: _Request, keep: set[int]
-) -> tuple[tuple[DroppedKernel, ...], str | None]:
+def _dropped(request: _Request, keep: set[int]) -> tuple[tuple[DroppedKernel, ...], str | None]:
     """The kernels left out with their reasons, and one sentence on all of them."""
     constant = np.ptp(request.X, axis=0) == 0.0
     dropped: list[DroppedKernel] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,7 +87,7 @@ class Factor:
 
 def pivoted_cholesky(
     term: KernelTerm, rows: DistinctRows, residual: float, max_rank: int | None = None
-) -> Factor | None:
+) -> Factor:
     """Factor a kernel by Cholesky with the largest remaining diagonal as pivot.
 
     Asks the kernel for its diagonal and one column a step and never forms the
@@ -99,12 +100,12 @@ def pivoted_cholesky(
     residual : float
         Stop when trace(R) <= residual x trace(K), or at the rounding of K.
     max_rank : int, optional
-        Give up beyond this many columns.
+        Stop at this many columns, whatever is left.
 
-    Returns
-    -------
-    Factor or None
-        None when `max_rank` was not enough.
+    Raises
+    ------
+    InputError
+        If the diagonal of the kernel is not finite.
 
     Notes
     -----
@@ -124,13 +125,12 @@ def pivoted_cholesky(
     if not math.isfinite(trace):
         raise InputError(f"kernel {term.name!r} overflows; standardise the features")
     n_distinct = len(rows.X)
+    max_rank = n_distinct if max_rank is None else max_rank
     left = diagonal.copy()
     factor = np.empty((min(32, n_distinct), n_distinct))
     pivots = np.zeros(n_distinct, dtype=np.int64)
     rank, total, pivot = 0, trace, int(left.argmax())
-    while total > max(residual, (2 * rank + 8) * _UNIT) * trace and left[pivot] > 0.0:
-        if rank == max_rank:
-            return None
+    while rank < max_rank and total > max(residual, (2 * rank + 8) * _UNIT) * trace:
         if rank == len(factor):
             grown = np.empty((min(2 * rank, n_distinct), n_distinct))
             grown[:rank] = factor
@@ -154,19 +154,17 @@ def estimate_rank(term: KernelTerm, rows: DistinctRows, residual: float) -> int:
     added; a kernel that still uses nearly every probed row counts as full.
     """
     if len(rows.X) <= PROBE_ROWS:
-        factor = pivoted_cholesky(term, rows, residual)
-        return len(rows.X) if factor is None else factor.rank
-    probe = pivoted_cholesky(term, rows.sample(PROBE_ROWS), residual, int(0.85 * PROBE_ROWS))
-    if probe is None:
-        return len(rows.X)
-    return min(probe.rank + probe.rank // 2, len(rows.X))
+        return pivoted_cholesky(term, rows, residual).rank
+    nearly_full = int(0.85 * PROBE_ROWS)
+    rank = pivoted_cholesky(term, rows.sample(PROBE_ROWS), residual, nearly_full).rank
+    return len(rows.X) if rank == nearly_full else min(rank + rank // 2, len(rows.X))
 
 
-def _column_source(kernel: Kernel, X: Array):  # type: ignore[no-untyped-def]
+def _column_source(kernel: Kernel, X: Array) -> Callable[[int], Array]:
     """A function from a row's position to that row's kernel values."""
     columns = np.ascontiguousarray(X.T)
     if isinstance(kernel, RadialKernel):
         return lambda i: kernel.profile(_compiled_factors.distance_column(columns, i))
     if isinstance(kernel, ProductKernel):
         return lambda i: kernel.profile(_compiled_factors.product_column(columns, i))
-    return lambda i: kernel.gram(X, X[i : i + 1])[:, 0]
+    return lambda i: np.ascontiguousarray(kernel.gram(X, X[i : i + 1])[:, 0])

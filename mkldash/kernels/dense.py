@@ -42,7 +42,7 @@ class DenseCombined:
 
     def block(self, rows: NDArray[np.intp]) -> Array:
         """K[rows][:, rows], shape (m, m)."""
-        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        rows = np.array(rows, dtype=np.int64)
         positions = _compiled.pair_positions(rows, self.n_rows)
         if self._sum is None and len(rows) < GATHER_BELOW * self.n_rows:
             values = _compiled.gather_combine(self._stack, self._live, self._weights, positions)
@@ -52,7 +52,7 @@ class DenseCombined:
 
     def apply(self, a: ArrayLike) -> Array:
         """K a, shape (n_rows,)."""
-        return _compiled.packed_apply(self._packed(), np.ascontiguousarray(a, dtype=np.float64))
+        return _compiled.packed_apply(self._packed(), np.array(a, dtype=np.float64))
 
     def residual(self) -> tuple[float, Array]:
         """Zeros: dense storage leaves nothing out."""
@@ -99,13 +99,13 @@ class DenseBank(StoredBank):
             products = _compiled.pair_products(values)
             forms = _compiled.gather_forms(self._packed, positions, products)
         else:
-            forms = self._packed @ _compiled.pair_products(a)
+            forms = _compiled.all_forms(self._packed, _compiled.pair_products(a))
         return np.maximum(forms, 0.0)
 
     def columns(self, a: ArrayLike, rows: NDArray[np.intp]) -> Array:
         """(K_k a) on `rows`, shape (len(rows), n_kernels)."""
         a = self._coefficients(a)
-        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        rows = np.array(rows, dtype=np.int64)
         support, values = as_support(a)
         if len(rows) * len(support) < GATHER_BELOW * packed_size(self.n_rows):
             return _compiled.gather_columns(self._packed, self.n_rows, rows, support, values)

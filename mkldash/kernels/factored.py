@@ -11,9 +11,15 @@ from mkldash.kernels.stored import BankFacts, Predictor, StoredBank, as_support
 
 __all__ = ["FactoredBank", "FactoredCombined"]
 
+#: Below this share of live columns they are picked one by one; above it, reading
+#: whole rows in order is faster (measured).
+_PICK_BELOW = 0.1
+
 
 class FactoredCombined:
     """sum_k theta_k L_k L_k', never formed unless asked for; see `CombinedKernel`."""
+
+    cheap_blocks = True
 
     def __init__(self, bank: FactoredBank, theta: Array) -> None:
         self.n_rows = bank.n_rows
@@ -22,6 +28,7 @@ class FactoredCombined:
         self._weights = theta[self._live]
         self._starts = bank.offsets[self._live]
         self._stops = bank.offsets[self._live + 1]
+        self._column_weights = np.repeat(np.where(theta > 0.0, theta, 0.0), np.diff(bank.offsets))
 
     def matrix(self) -> Array:
         """All of the stored K, shape (n_rows, n_rows)."""
@@ -31,7 +38,7 @@ class FactoredCombined:
         """K[rows][:, rows], shape (m, m); costs m^2 times the live columns."""
         scaled = _compiled_factors.gather_live(
             self._bank.factors,
-            np.ascontiguousarray(rows, dtype=np.int64),
+            np.array(rows, dtype=np.int64),
             self._starts,
             self._stops,
             np.sqrt(self._weights),
@@ -40,10 +47,13 @@ class FactoredCombined:
 
     def apply(self, a: ArrayLike) -> Array:
         """K a, shape (n_rows,), through the live columns."""
-        support, values = as_support(np.ascontiguousarray(a, dtype=np.float64))
-        return _compiled_factors.live_apply(
-            self._bank.factors, self._starts, self._stops, self._weights, support, values
-        )
+        support, values = as_support(np.array(a, dtype=np.float64))
+        factors, weights = self._bank.factors, self._column_weights
+        if (self._stops - self._starts).sum() < _PICK_BELOW * len(weights):
+            picks = np.flatnonzero(weights)
+            return _compiled_factors.picked_apply(factors, picks, weights[picks], support, values)
+        sums = _compiled_factors.support_sums(factors, support, values)
+        return _compiled_factors.row_dots(factors, weights * sums)
 
     def residual(self) -> tuple[float, Array]:
         """(sum_k theta_k eps_k, diagonal of sum_k theta_k R_k), both upper bounds."""
@@ -100,5 +110,5 @@ class FactoredBank(StoredBank):
         """(L_k L_k'a) on `rows`, shape (len(rows), n_kernels)."""
         support, values = as_support(self._coefficients(a))
         t = _compiled_factors.support_sums(self.factors, support, values)
-        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        rows = np.array(rows, dtype=np.int64)
         return _compiled_factors.segment_columns(self.factors, self.offsets, rows, t)

@@ -90,8 +90,10 @@ class Standardizer:
         rounding = 8.0 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
         constant = high - low <= rounding
         mean = values.mean(axis=0)
-        scale = np.where(constant, 1.0, values.std(axis=0))
-        return cls(mean, scale, constant)
+        # Deviations of 1e-200 would vanish when squared: divide by the largest first.
+        peak = np.where(constant, 1.0, np.abs(values - mean).max(axis=0))
+        deviation = peak * np.sqrt((((values - mean) / peak) ** 2).mean(axis=0))
+        return cls(mean, np.where(constant, 1.0, deviation), constant)
 
     def transform(self, X: ArrayLike) -> Array:
         """Standardised rows, same shape; constant columns are exactly 0."""

@@ -1,39 +1,154 @@
-"""Banks of kernel matrices that the user gives."""
+"""Banks of kernel matrices that a person gives."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mkldash.errors import InputError
 from mkldash.kernels import _compiled
-from mkldash.kernels.base import Array, KernelBank
+from mkldash.kernels.base import Array, DroppedKernel
+from mkldash.kernels.checks import as_matrices, check_gram
 from mkldash.kernels.dense import DenseBank, packed_size
+from mkldash.kernels.normalization import (
+    ConstantKernelWarning,
+    is_constant_kernel,
+    unit_trace_scale,
+)
 from mkldash.kernels.prediction import GivenPredictor
 from mkldash.kernels.stored import BankFacts
 
-__all__ = ["precomputed_bank"]
+__all__ = ["TRACE_TOLERANCE", "precomputed_bank"]
+
+#: Traces that differ by less than this part of the largest count as equal.
+TRACE_TOLERANCE = 1e-6
 
 
 def precomputed_bank(
-    kernels: ArrayLike | Sequence[Array],
+    kernels: ArrayLike | Iterable[ArrayLike],
     names: Sequence[str] | None = None,
     *,
     normalize: bool = False,
-) -> KernelBank:
-    """A bank of given matrices (checks come next)."""
-    stack = [np.asarray(item, dtype=np.float64) for item in kernels]
-    n = len(stack[0])
-    names = tuple(names) if names is not None else tuple(f"kernel {k}" for k in range(len(stack)))
-    packed = np.empty((len(stack), packed_size(n)))
-    for k, matrix in enumerate(stack):
-        _compiled.pack(matrix, packed[k])
+    repair: str | None = None,
+) -> DenseBank:
+    """A bank of given Gram matrices over the training rows.
+
+    Parameters
+    ----------
+    kernels : list of (n_rows, n_rows), or array (n_kernels, n_rows, n_rows)
+        Both give bitwise equal banks.  A bare (n_rows, n_rows) matrix is one
+        kernel.  Float32, integer and sparse matrices become float64.
+    names : sequence of str, optional
+        By default ``kernel 0``, ``kernel 1``, ...
+    normalize : bool
+        Divide each kernel by its trace.  Off, unequal traces are noted in
+        `bank.warnings`: the weights then also undo the scales.
+    repair : {"clip"}, optional
+        Set negative eigenvalues to zero instead of refusing; noted in
+        `bank.warnings`.
+
+    Returns
+    -------
+    DenseBank
+        Its `decision` takes blocks of shape (n_given, n_new, n_rows).  Kernels
+        that are constant (zero after double centring) are left out with a
+        `ConstantKernelWarning` as long as another one is left, and so are
+        kernels of trace zero when normalising.
+
+    Raises
+    ------
+    InputError
+        If the matrices are not square and of one size, not symmetric (1e-8 of the
+        largest entry, 1e-5 for float32), not finite, or have an eigenvalue below
+        -1e-6 of the largest; the message names the kernel.
+    """
+    matrices = as_matrices(kernels)
+    names = _names(names, len(matrices))
+    n = len(matrices[0])
+    packed = np.empty((len(matrices), packed_size(n)))
+    notes: list[str] = []
+    for k, matrix in enumerate(matrices):
+        checked, note = check_gram(matrix, _label(k, names[k]), repair=repair)
+        _compiled.pack(checked, packed[k])
+        notes += [note] if note else []
     traces = np.array([_compiled.packed_trace(row, n) for row in packed])
-    scales = 1.0 / traces if normalize else np.ones(len(stack))
-    packed *= scales[:, None]
-    kept = np.arange(len(stack), dtype=np.intp)
-    key = hashlib.sha256(packed.tobytes()).hexdigest()
-    facts = BankFacts(names, None, scales, traces, kept, len(stack), (), (), n, key)
-    return DenseBank(packed, facts, GivenPredictor(kept, len(stack), n), "precomputed")
+    sums = np.array([_compiled.packed_sum(row, n) for row in packed])
+    keep, reasons = _choose(traces, traces - sums / n, normalize)
+    if reasons:
+        notes.append(_sentence(reasons, names))
+        warnings.warn(notes[-1], ConstantKernelWarning, stacklevel=2)
+    if not normalize:
+        notes += _unequal(traces[keep])
+    key = hashlib.sha256(packed.tobytes())
+    key.update(repr((names, normalize)).encode())
+    scales = np.array([unit_trace_scale(traces[k], normalize) for k in keep])
+    for k, (position, scale) in enumerate(zip(keep, scales, strict=True)):
+        # Upwards in place: position >= k, so nothing is overwritten too early.
+        packed[k] = packed[position] * scale
+    facts = BankFacts(
+        names=tuple(names[k] for k in keep),
+        terms=None,
+        scales=scales,
+        traces=traces[keep],
+        kept=np.array(keep, dtype=np.intp),
+        n_given=len(matrices),
+        dropped=tuple(DroppedKernel(names[k], reason) for k, reason in reasons.items()),
+        warnings=tuple(notes),
+        n_rows=n,
+        key=key.hexdigest(),
+    )
+    predictor = GivenPredictor(facts.kept, len(matrices), n)
+    return DenseBank(packed[: len(keep)], facts, predictor, "precomputed")
+
+
+def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"kernel {k}" for k in range(count))
+    given = tuple(str(name) for name in names)
+    if len(given) != count:
+        raise InputError(f"{len(given)} names for {count} kernels")
+    for name in given:
+        if given.count(name) > 1:
+            raise InputError(f"two kernels are named {name!r}; rename one")
+    return given
+
+
+def _label(position: int, name: str) -> str:
+    return name if name == f"kernel {position}" else f"kernel {position} ({name!r})"
+
+
+def _choose(traces: Array, centred: Array, normalize: bool) -> tuple[list[int], dict[int, str]]:
+    """Kernels to keep, and why each of the others is left out."""
+    zero = traces <= np.finfo(np.float64).tiny
+    constant = np.array(
+        [is_constant_kernel(t, c) for t, c in zip(traces, centred, strict=True)], dtype=bool
+    )
+    out = constant if not constant.all() else zero & normalize
+    if out.all():
+        raise InputError("every kernel is zero and cannot be scaled to unit trace")
+    reasons = {
+        int(k): "it is zero" if zero[k] else "it is constant: zero after double centring"
+        for k in np.flatnonzero(out)
+    }
+    return [int(k) for k in np.flatnonzero(~out)], reasons
+
+
+def _sentence(reasons: dict[int, str], names: tuple[str, ...]) -> str:
+    shown = ", ".join(f"{names[k]} ({reason})" for k, reason in list(reasons.items())[:4])
+    more = f" and {len(reasons) - 4} more" if len(reasons) > 4 else ""
+    return f"dropped, weight 0: {shown}{more}"
+
+
+def _unequal(traces: Array) -> list[str]:
+    low, high = float(traces.min()), float(traces.max())
+    if high - low <= TRACE_TOLERANCE * high:
+        return []
+    if len(traces) == 2:
+        values = f"{traces[0]:.6g} and {traces[1]:.6g}"
+    else:
+        values = f"from {low:.6g} to {high:.6g}"
+    return [f"kernels have traces {values}: weights are not comparable"]

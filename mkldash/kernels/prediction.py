@@ -61,7 +61,7 @@ class TermPredictor:
             live = [k for k in positions if weights[k] != 0.0]
             if live:
                 kernels = [(self.terms[k].kernel, weights[k]) for k in live]
-                train = np.ascontiguousarray(self.X[np.ix_(support, columns)])
+                train = np.ascontiguousarray(self.X[np.ix_(support, list(columns))])
                 for piece in _pieces(len(rows), len(support)):
                     block = np.ascontiguousarray(rows[piece][:, columns])
                     out[piece] += _weighted(kernels, block, train) @ a[support]
@@ -128,7 +128,7 @@ class GivenPredictor:
         return out
 
     def _blocks(self, new: ArrayLike) -> list[Array]:
-        items = [new] if _is_matrix(new) and self.n_given == 1 else list(new)  # type: ignore[call-overload]
+        items: list = [new] if _is_matrix(new) and self.n_given == 1 else list(new)  # type: ignore[arg-type]
         expected = f"expected ({self.n_given} kernels, n_test, {self.n_rows})"
         if len(items) != self.n_given:
             shape = getattr(new, "shape", None)

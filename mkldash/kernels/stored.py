@@ -81,14 +81,22 @@ class StoredBank(KernelBank):
         weights = self._weights(theta) * self.scales
         return self._predictor.decision(X_new, weights, self._coefficients(a))
 
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        # Pickle forgets that the arrays were read-only.
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
     def _weights(self, theta: ArrayLike) -> Array:
-        values = np.ascontiguousarray(theta, dtype=np.float64)
+        values = np.array(theta, dtype=np.float64)
         if values.shape != (self.n_kernels,):
             raise ValueError(f"theta must have shape ({self.n_kernels},), got {values.shape}")
         return values
 
     def _coefficients(self, a: ArrayLike) -> Array:
-        values = np.ascontiguousarray(a, dtype=np.float64)
+        # A copy, for compiled loops: read-only arrays would be compiled for anew.
+        values = np.array(a, dtype=np.float64)
         if values.shape != (self.n_rows,):
             raise ValueError(f"a must have shape ({self.n_rows},), got {values.shape}")
         return values

@@ -37,9 +37,7 @@ class Weights:
             values = values.copy()
             values.flags.writeable = False
         if values.shape != (len(self.keys),):
-            raise ValueError(
-                f"{len(self.keys)} keys but values of shape {values.shape}"
-            )
+            raise ValueError(f"{len(self.keys)} keys but values of shape {values.shape}")
         object.__setattr__(self, "values", values)
 
     @classmethod

@@ -1,0 +1,246 @@
+"""Checks of kernel matrices that a person gives, before anything is solved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+from numpy.typing import ArrayLike, NDArray
+
+from mkldash.errors import InputError
+from mkldash.kernels.base import Array
+
+__all__ = [
+    "LANCZOS_ABOVE",
+    "NEGATIVE_TOLERANCE",
+    "REPAIRS",
+    "SYMMETRY_TOLERANCES",
+    "as_matrices",
+    "check_gram",
+    "extreme_eigenvalues",
+    "is_semidefinite",
+]
+
+#: Refused when the least eigenvalue is below minus this part of the largest.
+NEGATIVE_TOLERANCE = 1e-6
+
+#: Largest |K - K'| allowed, relative to the largest |K|: for float32 input (and
+#: narrower), and for everything else.
+SYMMETRY_TOLERANCES = (1e-5, 1e-8)
+
+#: Rows above which the two extreme eigenvalues come from Lanczos' method.
+LANCZOS_ABOVE = 2000
+
+#: What may be done, on request, with a matrix that is not semidefinite.
+REPAIRS = ("clip",)
+
+
+def as_matrices(kernels: ArrayLike | Iterable[ArrayLike]) -> list[NDArray]:
+    """The matrices of a list, of a stack (Q, n, n), or one bare matrix (n, n).
+
+    Float32 stays float32, so that its symmetry is judged by its own precision;
+    everything else becomes float64.  Sparse matrices become dense.
+
+    Raises
+    ------
+    InputError
+        For no matrix, a nested list, or something that is not a square matrix of
+        numbers of the same size as the others; names the item.
+    """
+    if scipy.sparse.issparse(kernels) or _depth(kernels) == 2:
+        items = [kernels]
+    elif isinstance(kernels, np.ndarray) and kernels.ndim != 3:
+        raise InputError(
+            f"kernels must have shape (n_kernels, n_rows, n_rows), got {kernels.shape}"
+        )
+    else:
+        items = list(kernels)  # type: ignore[arg-type]
+    if not items:
+        raise InputError("no kernel matrix was given")
+    matrices = [_as_matrix(item, k) for k, item in enumerate(items)]
+    for k, matrix in enumerate(matrices):
+        if matrix.shape != matrices[0].shape:
+            raise InputError(
+                f"kernel {k} has shape {matrix.shape}, kernel 0 has {matrices[0].shape}; "
+                "all kernels must be over the same rows"
+            )
+    return matrices
+
+
+def check_gram(matrix: NDArray, label: str, *, repair: str | None = None) -> tuple[Array, str]:
+    """A symmetric, finite, positive semidefinite float64 copy of `matrix`.
+
+    Parameters
+    ----------
+    matrix : array, shape (n_rows, n_rows)
+    label : str
+        Names the matrix in messages, such as ``kernel 1 ('rbf')``.
+    repair : {"clip"}, optional
+        ``"clip"`` sets negative eigenvalues to zero instead of refusing.
+
+    Returns
+    -------
+    checked : array, shape (n_rows, n_rows)
+        (K + K')/2, which is K itself when K is symmetric; new memory.
+    note : str
+        What was repaired; empty when nothing was.
+
+    Raises
+    ------
+    InputError
+        Says which matrix, what is wrong and where: the number of entries that
+        are not finite and the first, the largest asymmetry, or the least
+        eigenvalue.
+    """
+    if repair is not None and repair not in REPAIRS:
+        raise InputError(f"repair must be None or one of {', '.join(REPAIRS)}, got {repair!r}")
+    _check_finite(matrix, label)
+    narrow = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
+    values = matrix.astype(np.float64)
+    _check_symmetric(values, label, SYMMETRY_TOLERANCES[0 if narrow else 1])
+    values = np.ascontiguousarray(0.5 * (values + values.T))
+    if is_semidefinite(values):
+        return values, ""
+    least, largest = extreme_eigenvalues(values)
+    if least >= -NEGATIVE_TOLERANCE * largest:
+        return values, ""
+    if repair is None:
+        raise InputError(
+            f"{label} is not positive semidefinite: its least eigenvalue is {least:.6g}, its "
+            f"largest {largest:.6g}; leave it out, or ask for repair='clip', which sets negative "
+            "eigenvalues to zero"
+        )
+    clipped, count = _clip(values)
+    if not clipped.any():
+        raise InputError(f"{label} has no positive eigenvalue; leave it out")
+    return clipped, (
+        f"{label} was not positive semidefinite: {count} negative "
+        f"{'eigenvalue' if count == 1 else 'eigenvalues'} (least {least:.6g}) set to zero"
+    )
+
+
+def is_semidefinite(matrix: Array) -> bool:
+    """Whether Cholesky proves the least eigenvalue >= -1e-6 of the largest; fast.
+
+    K + t I has a Cholesky factor only if no eigenvalue of K is below -t.  With t
+    from a lower bound on the largest eigenvalue, success is a proof; failure is
+    not, and above `LANCZOS_ABOVE` rows it is not tried.
+    """
+    if len(matrix) > LANCZOS_ABOVE:
+        return False
+    # Rayleigh quotients never exceed the largest eigenvalue.
+    largest = float(matrix.diagonal().max())
+    vector = np.random.default_rng(0).standard_normal(len(matrix))
+    for _ in range(3):
+        vector = matrix @ vector
+        norm = float(np.linalg.norm(vector))
+        if norm == 0.0:
+            break
+        vector /= norm
+        largest = max(largest, float(vector @ matrix @ vector))
+    if largest <= 0.0:
+        return not matrix.any()
+    shifted = matrix.copy()
+    shifted.flat[:: len(matrix) + 1] += NEGATIVE_TOLERANCE * largest
+    try:
+        np.linalg.cholesky(shifted)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def extreme_eigenvalues(matrix: Array) -> tuple[float, float]:
+    """Least and largest eigenvalue; by Lanczos' method above `LANCZOS_ABOVE` rows.
+
+    The least one is found as the largest of the matrix subtracted from a multiple
+    of the identity: relative accuracy is then accuracy relative to the largest,
+    which is what the check needs, and a crowd of eigenvalues at zero does no harm.
+    """
+    n = len(matrix)
+    if n <= LANCZOS_ABOVE:
+        values = np.linalg.eigvalsh(matrix)
+        return float(values[0]), float(values[-1])
+    start = np.random.default_rng(0).standard_normal(n)
+
+    def top(operator: object, accuracy: float) -> float:
+        found = scipy.sparse.linalg.eigsh(
+            operator, k=1, which="LA", v0=start, tol=accuracy, return_eigenvectors=False
+        )
+        return float(found[0])
+
+    try:
+        largest = top(matrix, 1e-6)
+        shift = max(1.01 * largest, float(np.abs(matrix).max()))
+        flipped = scipy.sparse.linalg.LinearOperator(
+            (n, n), matvec=lambda v: shift * v - matrix @ v, dtype=np.float64
+        )
+        return shift - top(flipped, 1e-8), largest
+    except scipy.sparse.linalg.ArpackNoConvergence:
+        values = np.linalg.eigvalsh(matrix)
+        return float(values[0]), float(values[-1])
+
+
+def _depth(item: object) -> int:
+    """Dimensions of an array, or levels of nested lists down to numbers."""
+    if scipy.sparse.issparse(item):
+        return 2
+    if hasattr(item, "ndim"):
+        return int(item.ndim)
+    if isinstance(item, Sequence) and not isinstance(item, str | bytes):
+        return 1 + (_depth(item[0]) if len(item) else 0)
+    return 0
+
+
+def _as_matrix(item: object, position: int) -> NDArray:
+    if _depth(item) > 2 and isinstance(item, Sequence):
+        raise InputError(
+            f"item {position} is itself a list of {len(item)}; concatenate the lists of "
+            "kernels into one"
+        )
+    try:
+        values = np.asarray(item.toarray() if scipy.sparse.issparse(item) else item)  # type: ignore[attr-defined]
+        if values.dtype != np.float32:
+            values = values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"kernel {position} is not a matrix of numbers: {error}") from error
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or not len(values):
+        raise InputError(
+            f"kernel {position} must be a square matrix over the training rows, "
+            f"got shape {values.shape}"
+        )
+    return values
+
+
+def _check_finite(matrix: NDArray, label: str) -> None:
+    bad = ~np.isfinite(matrix)
+    count = int(bad.sum())
+    if not count:
+        return
+    row, column = (int(index) for index in np.argwhere(bad)[0])
+    nan = int(np.isnan(matrix).sum())
+    what = "NaN" if nan == count else "infinite" if nan == 0 else "NaN or infinite"
+    entries = "1 entry is" if count == 1 else f"{count} entries are"
+    raise InputError(
+        f"{label}: {entries} {what}, first at position ({row}, {column}); "
+        "was a sample with k(x, x) = 0 normalised?"
+    )
+
+
+def _check_symmetric(values: Array, label: str, tolerance: float) -> None:
+    difference = np.abs(values - values.T)
+    worst = float(difference.max())
+    if worst > tolerance * float(np.abs(values).max()):
+        row, column = np.unravel_index(int(difference.argmax()), difference.shape)
+        raise InputError(
+            f"{label} is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ "
+            f"by {worst:.3g}, more than {tolerance:g} of the largest entry"
+        )
+
+
+def _clip(values: Array) -> tuple[Array, int]:
+    eigenvalues, vectors = np.linalg.eigh(values)
+    positive = eigenvalues > 0.0
+    scaled = vectors[:, positive] * np.sqrt(eigenvalues[positive])
+    return scaled @ scaled.T, int((eigenvalues < 0.0).sum())
