@@ -20,6 +20,7 @@ from mkldash.experiments.sources import Source, read_source
 from mkldash.kernels.banks import BANKS, make_terms
 from mkldash.kernels.base import KernelBank
 from mkldash.kernels.building import build_bank
+from mkldash.kernels.checks import check_gram
 from mkldash.kernels.normalization import ConstantKernelWarning, Standardizer
 from mkldash.kernels.precomputed import precomputed_bank
 from mkldash.problems.losses.hinge import Hinge
@@ -208,6 +209,15 @@ def check_bank_name(bank: str | None) -> None:
         )
 
 
+def _keep_quiet() -> None:
+    """Banks built here say nothing aloud: their sentences become notes.
+
+    A filter, unlike ``warnings.catch_warnings``, may be set from several threads.
+    """
+    here = __name__.replace(".", r"\.")
+    warnings.filterwarnings("ignore", category=ConstantKernelWarning, module=here)
+
+
 def _table_kernels(
     choices: Choices, source: Source, parts: Split, say: Callable[[str], None]
 ) -> _Kernels:
@@ -227,11 +237,7 @@ def _table_kernels(
     limit, n_test = choices.memory_limit, len(parts.test)
 
     def build() -> KernelBank:
-        # Its sentences are in `bank.warnings` and become notes; a filter, unlike
-        # `catch_warnings`, may be set from several threads.
-        warnings.filterwarnings(
-            "ignore", category=ConstantKernelWarning, module=__name__.replace(".", r"\.")
-        )
+        _keep_quiet()
         return build_bank(X_train, terms, storage=storage, memory_limit=limit, n_test=n_test)
 
     begun = time.perf_counter()
@@ -255,6 +261,14 @@ def _given_kernels(
     matrices = source.kernels or ()
     say(f"checking {len(matrices)} kernel matrices")
     begun = time.perf_counter()
+    if len(parts.test):
+        # The bank checks what it holds, and that leaves out the test rows.
+        named = zip(matrices, source.kernel_names, strict=True)
+        matrices = tuple(
+            check_gram(matrix, f"kernel {k} ({name!r})")[0]
+            for k, (matrix, name) in enumerate(named)
+        )
+    _keep_quiet()
     train = np.ix_(parts.train, parts.train)
     bank = precomputed_bank(
         [matrix[train] for matrix in matrices],
