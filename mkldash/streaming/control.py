@@ -70,6 +70,8 @@ class Control:
         """Whether the worker sleeps and only a command can wake it."""
         if self.closed:
             return True
+        if self.cancel[0] and not self.ended:
+            return False
         return not self.busy and not self.wish and (self.ended or self.credit <= 0)
 
     # -- called by the worker --------------------------------------------------
