@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.errors import InputError
+from mkldash.kernels.weights import Weights
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
 from mkldash.problems.weight_sets.fixed import Fixed
@@ -27,6 +28,8 @@ _TOLERANCE_PER_GAP = 0.02
 #: Share of the outer gap that the SVM's own gap may take before it is tightened.
 _SVM_SHARE = 0.1
 _ROUNDING_TOLERANCE = 1e-12
+#: Share of the gap that kernels left out of an iteration may carry together.
+_DROPPED_SHARE = 0.01
 _EMPTY: Array = np.empty(0)
 
 
@@ -39,6 +42,8 @@ class BlockCoordinateSnapshot(Snapshot):
     iterate : array, shape (n_kernels,)
         The strictly positive weights that Algorithm 2 multiplies.  `weights`
         equals them but for exact zeros below the live threshold.
+    decision : array, shape (n_rows,)
+        f on the training rows, without the bias.
     quadratic_forms : array, shape (n_kernels,)
         u_k = a' K_k a.
     inner_upper, inner_lower : array
@@ -56,6 +61,7 @@ class BlockCoordinateSnapshot(Snapshot):
     """
 
     iterate: Array
+    decision: Array
     quadratic_forms: Array
     inner_upper: Array
     inner_lower: Array
@@ -146,7 +152,13 @@ class BlockCoordinateDescent(Solver):
         theta = _next_weights(problem, last, iterate)
         combined = problem.bank.combine(theta)
         svm = solve_combined(
-            combined, problem.y, problem.loss.C, alpha=alpha, tol=tol, cancel=cancel
+            combined,
+            problem.y,
+            problem.loss.C,
+            alpha=alpha,
+            decision=None if last is None else last.decision,
+            tol=tol,
+            cancel=cancel,
         )
         primal = problem.primal(theta, svm.alpha, combined, svm.decision)
         dual = problem.dual(svm.alpha)
@@ -174,8 +186,9 @@ class BlockCoordinateDescent(Solver):
             alpha=svm.alpha,
             bias=primal.bias,
             inner_solves=1 if last is None else last.inner_solves + 1,
-            events=_events(problem, last, theta, svm, tol),
+            events=_events(problem, last, weights, svm, tol),
             iterate=iterate,
+            decision=svm.decision,
             quadratic_forms=dual.support.quadratic_forms,
             inner_upper=inner[0],
             inner_lower=inner[1],
@@ -245,18 +258,27 @@ def _next_weights(problem: Problem, last: BlockCoordinateSnapshot | None, iterat
     """
     if last is not None and 0 < last.support_vectors == last.bounded:
         return problem.weight_set.maximise(last.quadratic_forms)[0]
-    return _live(iterate, math.inf if last is None else last.gap)
+    if last is None or not isinstance(problem.weight_set, ElasticNet):
+        return iterate
+    return _live(iterate, last.quadratic_forms, last.gap)
 
 
-def _live(iterate: Array, gap: float) -> Array:
+def _live(iterate: Array, quadratic_forms: Array, gap: float) -> Array:
     """`iterate` with exact zeros where a weight is too small to matter yet.
 
-    The set is closed downwards, so the result stays feasible and its primal
-    value is a valid upper bound; the iterate itself keeps every weight, since
-    the update is multiplicative and a zero would stay zero for ever.
+    The kernels dropped carry together at most 0.01 x gap of
+    sum_k theta_k u_k, as far as the last u tells.  The set is closed
+    downwards, so the result stays feasible and its primal value is a valid
+    upper bound; the iterate itself keeps every weight, since the update is
+    multiplicative and a zero would stay zero for ever.
     """
-    threshold = 1e-3 * min(max(gap, 1e-9), 1e-4)
-    return np.where(iterate > threshold * iterate.max(initial=0.0), iterate, 0.0)
+    share = iterate * quadratic_forms
+    order = np.argsort(share, kind="stable")
+    allowed = _DROPPED_SHARE * min(gap, 0.1) * float(share.sum())
+    small = order[np.cumsum(share[order]) <= allowed]
+    live = iterate.copy()
+    live[small] = 0.0
+    return live
 
 
 def _dual_at(problem: Problem, svm: SVMSolution) -> float:
@@ -267,7 +289,7 @@ def _dual_at(problem: Problem, svm: SVMSolution) -> float:
 def _events(
     problem: Problem,
     last: BlockCoordinateSnapshot | None,
-    theta: Array,
+    weights: Weights,
     svm: SVMSolution,
     tol: float,
 ) -> tuple[str, ...]:
@@ -280,11 +302,21 @@ def _events(
     if svm.violation > tol:
         said.append(f"SVM stopped at violation {svm.violation:.1e}, asked for {tol:.1e}")
     if last is not None:
-        gone = np.flatnonzero((last.weights.values > 0.0) & (theta == 0.0))
-        if gone.size:
-            names = ", ".join(problem.bank.names[k] for k in gone[:3])
-            more = f" and {gone.size - 3} more" if gone.size > 3 else ""
-            said.append(f"no longer live: {names}{more}")
+        said.extend(_changes(problem.bank.names, last.weights.active(), weights.active()))
         if last.svm_tolerance > 5.0 * tol:
             said.append(f"SVM tolerance tightened to {tol:.1e}")
     return tuple(said)
+
+
+def _changes(names: tuple[str, ...], before: NDArray[np.intp], now: NDArray[np.intp]) -> list[str]:
+    """Which kernels left or joined those above 1e-5 of the largest weight."""
+    said = []
+    for what, kernels in (
+        ("kernel dropped (below 1e-5 of the largest weight)", np.setdiff1d(before, now)),
+        ("kernel back (above 1e-5 of the largest weight)", np.setdiff1d(now, before)),
+    ):
+        if kernels.size:
+            listed = ", ".join(names[k] for k in kernels[:3])
+            more = f" and {kernels.size - 3} more" if kernels.size > 3 else ""
+            said.append(f"{what}: {listed}{more}")
+    return said

@@ -97,6 +97,7 @@ def solve_combined(
     C: float,
     *,
     alpha: Array | None = None,
+    decision: Array | None = None,
     tol: float = 1e-3,
     cancel: NDArray[np.uint8] | None = None,
 ) -> SVMSolution:
@@ -106,6 +107,9 @@ def solve_combined(
     ----------
     combined : CombinedKernel
         As a bank's ``combine`` gives it.
+    decision : array, shape (n_rows,), optional
+        K a at nearby weights; tells which rows may matter, so that the first
+        product with this K is saved.
     y, C, alpha, tol, cancel
         As for `solve_svm`.
 
@@ -117,7 +121,7 @@ def solve_combined(
     few = 0 < nonzero < _FEW_SUPPORT_VECTORS * y.size
     if alpha is not None and few and y.size >= _WORTH_SELECTING and combined.cheap_blocks:
         flag = np.zeros(1, dtype=np.uint8) if cancel is None else cancel
-        found = _on_working_set(combined, y, float(C), alpha, tol, flag)
+        found = _on_working_set(combined, y, float(C), alpha, decision, tol, flag)
         if found.violation <= tol or flag[0]:
             return found
         alpha = found.alpha
@@ -129,10 +133,11 @@ def _on_working_set(
     y: Array,
     C: float,
     alpha: Array,
+    guess: Array | None,
     tol: float,
     cancel: NDArray[np.uint8],
 ) -> SVMSolution:
-    """Solve on the support vectors and the worst violators, then add what violates.
+    """Solve on the support vectors and the likeliest rows, then add what violates.
 
     Rows outside the working set have a = 0, so their matrix entries are not
     needed; one product with K per round checks them all.
@@ -141,15 +146,16 @@ def _on_working_set(
 
     a = y * alpha
     if not feasible(a, y, C):
-        a = y * Hinge(C).feasible(alpha, y)
-    decision = combined.apply(a)
-    worst, steps = float(worst_pair(a, y - decision, y, C)), 0
-    limit = max(_STEPS_AT_LEAST, _STEPS_PER_ROW * y.size)
+        a, guess = y * Hinge(C).feasible(alpha, y), None
+    decision = combined.apply(a) if guess is None else guess
+    worst = np.inf if guess is not None else float(worst_pair(a, y - decision, y, C))
+    limit, steps = max(_STEPS_AT_LEAST, _STEPS_PER_ROW * y.size), 0
     rows = np.empty(0, dtype=np.intp)
-    for _ in range(_MOST_ROUNDS):
+    for round_number in range(_MOST_ROUNDS):
         if worst <= tol or cancel[0]:
             break
-        rows = _working_set(a, y - decision, y, C, rows)
+        certain = guess is None or round_number > 0
+        rows = _working_set(a, y - decision, y, C, rows, certain)
         if rows.size > 2 * _FEW_SUPPORT_VECTORS * y.size:
             break
         part = a[rows]
@@ -160,13 +166,20 @@ def _on_working_set(
         steps += int(taken)
         decision = combined.apply(a)
         worst = float(worst_pair(a, y - decision, y, C))
+    if worst == np.inf:  # left before any product with this K
+        decision = combined.apply(a)
+        worst = float(worst_pair(a, y - decision, y, C))
     return SVMSolution(y * a + 0.0, decision, steps, worst)
 
 
 def _working_set(
-    a: Array, e: Array, y: Array, C: float, before: NDArray[np.intp]
+    a: Array, e: Array, y: Array, C: float, before: NDArray[np.intp], certain: bool
 ) -> NDArray[np.intp]:
-    """Rows of the last set, the support vectors, and the worst violators among the rest."""
+    """Rows of the last set, the support vectors, and those of the rest nearest to violating.
+
+    When `e` is only a guess (`certain` is false), rows that do not violate yet
+    are taken too.
+    """
     chosen = a != 0.0
     chosen[before] = True
     bound = y * a
@@ -176,6 +189,6 @@ def _working_set(
     excess = np.where(y > 0, e - e[fall].min(initial=np.inf), e[rise].max(initial=-np.inf) - e)
     excess[chosen] = -np.inf
     room = max(_LEAST_ADDED, int(np.count_nonzero(chosen)) // 2)
-    worst = np.argpartition(-excess, min(room, excess.size - 1))[:room]
-    chosen[worst[excess[worst] > 0.0]] = True
+    nearest = np.argpartition(-excess, min(room, excess.size - 1))[:room]
+    chosen[nearest[excess[nearest] > 0.0] if certain else nearest] = True
     return np.flatnonzero(chosen)
