@@ -60,14 +60,15 @@ def cursor_line(plot: figure) -> Span:
     return span
 
 
-def legend(plot: figure, place: str = "top_right") -> None:
-    """A quiet horizontal legend above the plot, so that it hides no data."""
+def legend(plot: figure) -> None:
+    """A quiet legend above the plot, where it hides no data."""
     box = plot.legend[0]
-    plot.legend.location = place
+    plot.add_layout(box, "above")
     box.orientation = "horizontal"
-    box.padding = 2
-    box.margin = 4
-    box.spacing = 12
+    box.location = "left"
+    box.padding = 0
+    box.margin = 0
+    box.spacing = 14
     box.label_text_font_size = "12px"
     box.background_fill_alpha = 0.0
     box.border_line_color = None

@@ -92,7 +92,7 @@ class AccuracyView(View):
         plot.line("x", "test", source=self._source, color=UPPER, line_width=2.5,
                   legend_label="test")  # fmt: skip
         self._cursor = plotting.cursor_line(plot)
-        plotting.legend(plot, "bottom_right")
+        plotting.legend(plot)
         plotting.add_hover(
             plot, [line],
             [("iteration", "@x"), ("train", "@train{0.0} %"), ("test", "@test{0.0} %"),

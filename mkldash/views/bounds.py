@@ -122,11 +122,11 @@ class BoundsView(View):
         plot.line("x", "lower", legend_label="previous run", **faint)
         upper = plot.line(
             "x", "upper", source=self._run, color=UPPER, line_width=2.5, line_dash=[8, 4],
-            legend_label="upper bound (primal)",
+            legend_label="upper bound",
         )  # fmt: skip
         plot.line(
             "x", "lower", source=self._run, color=LOWER, line_width=2.5,
-            legend_label="lower bound (dual)",
+            legend_label="lower bound",
         )  # fmt: skip
         plot.scatter("x", "y", source=self._at, size=9, color=CURSOR)
         plot.scatter("x", "y", source=self._broken, size=14, marker="x", color=ALERT, line_width=3)

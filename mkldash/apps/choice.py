@@ -1,0 +1,147 @@
+"""One thing that a person can choose: type, bounds, names, and its text in a URL."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+from mkldash.solvers import available_solvers
+
+__all__ = ["OPTION", "Choice", "solver_options"]
+
+#: Prefix of a solver's hyper-parameters, in the state and in the URL.
+OPTION = "o."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One thing that a person can choose.
+
+    Parameters
+    ----------
+    name : str
+        Key in the state and in the URL.
+    kind : {"name", "number", "whole", "text", "flag"}
+    default : value
+    label, help : str
+        For the widget.
+    bounds : pair of float or None
+        Closed; for numbers.
+    names : callable or None
+        The allowed names and what each is called on screen; None: any text.
+    optional : bool
+        Whether it may be None (empty in the URL).
+    """
+
+    name: str
+    kind: str
+    default: Any
+    label: str
+    help: str = ""
+    bounds: tuple[float, float] | None = None
+    names: Callable[[], Mapping[str, str]] | None = None
+    optional: bool = False
+
+    def check(self, value: Any) -> str | None:
+        """Why `value` cannot be used, or None."""
+        if value is None:
+            return None if self.optional else f"{self.label} is missing"
+        if self.kind in ("number", "whole"):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return f"{self.label} must be a number, not {value!r}"
+            if not math.isfinite(value):
+                return f"{self.label} must be finite, not {value!r}"
+            if self.kind == "whole" and value != int(value):
+                return f"{self.label} must be a whole number, not {value!r}"
+            if self.bounds and not self.bounds[0] <= value <= self.bounds[1]:
+                low, high = self.bounds
+                return f"{self.label} must lie between {low:g} and {high:g}, not {value:g}"
+        elif self.kind == "flag" and not isinstance(value, bool):
+            return f"{self.label} must be yes or no, not {value!r}"
+        elif self.names is not None and value not in self.names():
+            return f"{self.label}: there is no {value!r}"
+        return None
+
+    def write(self, value: Any) -> str:
+        """`value` as text that `read` reads back exactly."""
+        if value is None:
+            return ""
+        if self.kind == "flag":
+            return "1" if value else "0"
+        if self.kind == "number":
+            return repr(float(value)).removesuffix(".0")
+        return str(value)
+
+    def read(self, text: str) -> Any:
+        """The value that `text` stands for.
+
+        Raises
+        ------
+        ValueError
+            With a sentence, when it stands for none.
+        """
+        value: Any = text
+        if text == "" and self.optional:
+            return None
+        try:
+            if self.kind == "number":
+                value = float(text)
+            elif self.kind == "whole":
+                value = int(text)
+            elif self.kind == "flag":
+                value = {"1": True, "0": False}[text]
+        except (KeyError, ValueError):
+            raise ValueError(f"{self.label} cannot be {text!r}") from None
+        reason = self.check(value)
+        if reason is not None:
+            raise ValueError(reason)
+        return value
+
+
+def solver_options(solver: str) -> tuple[Choice, ...]:
+    """The hyper-parameters of a solver, from its dataclass fields.
+
+    Parameters
+    ----------
+    solver : str
+        A name that `available_solvers` has.
+    """
+    kind = available_solvers()[solver]
+    hints = get_type_hints(kind)
+    found = []
+    for field in dataclasses.fields(kind):
+        if not field.init:
+            continue
+        kinds = set(get_args(hints[field.name])) or {hints[field.name]}
+        plain = kinds - {NoneType}
+        found.append(
+            Choice(
+                name=OPTION + field.name,
+                kind=_kind_of(plain),
+                default=field.default,
+                label=str(field.metadata.get("label", field.name.replace("_", " "))),
+                help=str(field.metadata.get("help", "")),
+                bounds=field.metadata.get("bounds"),
+                names=_names_of(field.metadata.get("choices")),
+                optional=NoneType in kinds,
+            )
+        )
+    return tuple(found)
+
+
+def _kind_of(types: set[Any]) -> str:
+    if types == {bool}:
+        return "flag"
+    if types == {int}:
+        return "whole"
+    if types <= {int, float}:
+        return "number"
+    return "text"
+
+
+def _names_of(names: Any) -> Callable[[], Mapping[str, str]] | None:
+    return None if names is None else lambda: {str(name): str(name) for name in names}

@@ -1,0 +1,134 @@
+"""Small parts of a page in plain JavaScript: no framework, no request, few bytes.
+
+What a person does arrives as a message, what the server shows as a property,
+so a value that the server moves can never echo back as if it were typed.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import param
+from panel.custom import JSComponent
+
+__all__ = ["UPLOAD_LIMIT", "Board", "CardHead", "PlayerBar", "Upload"]
+
+_HERE = Path(__file__).parent
+
+#: Bytes of a person's own table.
+UPLOAD_LIMIT = 10_000_000
+
+
+class _Part(JSComponent):
+    __abstract = True
+
+    on_message: Callable[[Mapping[str, Any]], None] | None = None
+
+    def _handle_msg(self, data: Mapping[str, Any]) -> None:
+        if self.on_message is not None:
+            self.on_message(data)
+
+
+class PlayerBar(_Part):
+    """Buttons, scrubber, speed and keys; sends ``{kind, value}``."""
+
+    length = param.Integer(default=0, doc="Iterations on record.")
+    first = param.Integer(default=0, doc="Number of the first of them.")
+    position = param.Integer(default=0, doc="Where the shared cursor is.")
+    playing = param.Boolean(default=False)
+    ended = param.Boolean(default=False)
+    can_step = param.Boolean(default=True)
+    can_stop = param.Boolean(default=False)
+    speed = param.Number(default=12.0, doc="Iterations per second.")
+
+    _esm = _HERE / "player.js"
+    _stylesheets: ClassVar[list[Path]] = [(_HERE / "player.css")]
+
+
+class Board(_Part):
+    """The sentence that always says what is going on, and the numbers."""
+
+    sentence = param.String(default="Loading …")
+    tone = param.Selector(
+        default="preparing",
+        objects=["running", "paused", "certified", "ended", "failed", "preparing"],
+    )
+    more = param.String(default="")
+    alert = param.String(default="", doc="What went wrong, and the remedy.")
+    progress = param.Number(default=0.0, doc="Share of the decades of the gap.")
+    progress_title = param.String(default="")
+    tiles = param.List(default=[], doc="(label, value, hint) of each number.")
+    facts = param.Dict(default={}, doc="data- attributes of the sentence.")
+
+    _esm = _HERE / "board.js"
+    _stylesheets: ClassVar[list[Path]] = [(_HERE / "board.css")]
+
+
+class CardHead(_Part):
+    """Title of a picture, what it shows, and the picture in words."""
+
+    title = param.String(default="")
+    caption = param.String(default="")
+    words = param.String(default="")
+    open = param.Boolean(default=False)
+
+    _esm = _HERE / "card.js"
+    _stylesheets: ClassVar[list[Path]] = [(_HERE / "card.css")]
+
+
+class Upload(_Part):
+    """A file of one's own, in pieces; `on_file` gets its name and content."""
+
+    limit = param.Integer(default=UPLOAD_LIMIT)
+    note = param.String(default="")
+    good = param.Boolean(default=False)
+
+    _esm = _HERE / "upload.js"
+    _stylesheets: ClassVar[list[Path]] = [(_HERE / "upload.css")]
+
+    on_file: Callable[[str, bytes], None] | None = None
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._pieces: dict[int, bytes] = {}
+        self._id: int | None = None
+
+    def _handle_msg(self, data: Mapping[str, Any]) -> None:
+        name = Path(str(data.get("name", "table.csv"))).name or "table.csv"
+        if data.get("kind") == "refused":
+            size = float(data["size"]) / 1e6
+            self.say(
+                f"{name} has {size:.1f} MB; the limit is {self.limit / 1e6:.0f} MB. Take fewer "
+                "rows or columns, or use `mkldash solve FILE` on the command line."
+            )
+            return
+        content = self._collect(data)
+        if content is not None and self.on_file is not None:
+            self.on_file(name, content)
+
+    def _collect(self, data: Mapping[str, Any]) -> bytes | None:
+        """The whole file once its last piece is here."""
+        if data["id"] != self._id:
+            self._id, self._pieces = data["id"], {}
+        try:
+            self._pieces[int(data["index"])] = base64.b64decode(data["content"], validate=True)
+        except binascii.Error:
+            self.say("The upload was damaged on its way; try again.")
+            return None
+        if sum(map(len, self._pieces.values())) > self.limit:
+            self._pieces = {}
+            self.say(f"The file is larger than {self.limit / 1e6:.0f} MB.")
+            return None
+        if len(self._pieces) < int(data["pieces"]):
+            return None
+        content = b"".join(self._pieces[i] for i in sorted(self._pieces))
+        self._pieces = {}
+        return content
+
+    def say(self, note: str, *, good: bool = False) -> None:
+        """Show a sentence beside the button."""
+        self.param.update(note=note, good=good)

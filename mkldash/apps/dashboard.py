@@ -1,0 +1,325 @@
+"""The live dashboard of one solver run: assembles state, player, pump and pictures.
+
+It lives in the package and not in a served script: Bokeh wipes a script's
+globals before a session ends, and the clean-up would be skipped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+
+from mkldash.apps import ui
+from mkldash.apps.components import Board, PlayerBar
+from mkldash.apps.gallery import Gallery
+from mkldash.apps.log import Log
+from mkldash.apps.player import Extra, Player, Shown
+from mkldash.apps.pump import Pump
+from mkldash.apps.sidebar import Sidebar
+from mkldash.apps.state import AppState
+from mkldash.apps.words import Report, report
+from mkldash.datasets.tables import check_upload, preview
+from mkldash.errors import InputError
+from mkldash.streaming import Session, State
+
+__all__ = ["Dashboard"]
+
+#: Seconds between two updates of numbers (4 Hz), and of what is read aloud (1 Hz).
+NUMBERS_EVERY, SPOKEN_EVERY = 0.25, 1.0
+
+#: Seconds between two updates of the address bar and the log.
+SLOW_EVERY = 0.5
+
+
+class Dashboard:
+    """One page of one person.
+
+    Parameters
+    ----------
+    title : str
+    query : str
+        Query of the URL; restores every choice that it names.
+    """
+
+    def __init__(self, title: str, query: str = "") -> None:
+        self._title = title
+        state, self._notes = AppState.from_query(query)
+        self.player = Player(state, self._knock)
+        self.gallery = Gallery()
+        self.board = Board(sizing_mode="stretch_width", margin=(4, 6))
+        self.bar = PlayerBar(
+            speed=float(state["speed"]), sizing_mode="stretch_width", margin=(4, 6)
+        )
+        self.bar.on_message = self._command
+        self.sidebar = Sidebar(state, self._choose, self._take_table, self._defaults)
+        self.log = Log()
+        self.pump = Pump(
+            self._draw,
+            on_leave=self.player.leave,
+            on_return=self._return,
+            on_error=self._failed_frame,
+        )
+        # The acknowledgement models must be in the document: a figure carries them.
+        self.gallery.pictures[0].view.figure().tags = self.pump.models
+        self._last_report: Report | None = None
+        self._numbers_at = self._spoken_at = self._slow_at = 0.0
+        self._query = ""
+        self._offered: tuple[int, bool] | None = None
+        self._later: asyncio.TimerHandle | None = None
+        for note in self._notes:
+            self.log.say(note)
+
+    # -- the page --------------------------------------------------------------
+
+    def page(self) -> Any:
+        """The page; the run begins when the browser has loaded it."""
+        save = pmui.FileDownload(
+            callback=self._numbers, filename="mkldash-run.csv", label="Download the numbers (CSV)",
+            variant="outlined", size="small", icon=_SAVE_ICON, margin=(4, 8),
+        )  # fmt: skip
+        main = pn.Column(
+            ui.card(self.board, self.bar, name="player"),
+            self.gallery.layout,
+            ui.card(ui.heading("What happened"), self.log.layout, save, name="log"),
+            sizing_mode="stretch_width",
+            margin=0,
+            styles={"gap": "14px", "padding": "14px", "flex": "none"},
+        )
+        pn.state.onload(self.begin)
+        pn.state.on_session_destroyed(lambda _: self.close())
+        return ui.page(title=self._title, main=[main], sidebar=self.sidebar.layout)
+
+    def begin(self) -> None:
+        """Start the run and the pump; called in the document, once it is loaded."""
+        self.pump.start()
+        self.player.start()
+
+    def close(self) -> None:
+        """The browser session expired: end the run."""
+        self.pump.stop()
+        self.player.close()
+
+    # -- what a person does ----------------------------------------------------
+
+    def _command(self, message: Mapping[str, Any]) -> None:
+        kind, value = message.get("kind"), message.get("value")
+        if kind == "scrub":
+            self.player.scrub(int(value))
+        elif kind == "speed":
+            self._choose("speed", float(value))
+        elif kind == "seed":
+            self.player.new_seed()
+            self.sidebar.show(self.player.state)
+        else:
+            actions = {
+                "play": self.player.toggle, "step": self.player.step, "back": self.player.back,
+                "stop": self.player.stop, "reset": self.player.reset,
+            }  # fmt: skip
+            if kind in actions:
+                actions[kind]()
+        self._hurry()
+
+    def _choose(self, name: str, value: Any) -> None:
+        state = self.player.state
+        if state[name] == value and not (name == "data" and state.table is not None):
+            return
+        try:
+            if name == "data":
+                self._choose_data(str(value))
+            else:
+                self.player.change(**{name: value})
+                self.sidebar.settle(self.player.state)
+                if name in ("label", "separator", "decimal", "header"):
+                    self.sidebar.show(self.player.state)
+        except ValueError as problem:
+            self.log.say(str(problem))
+        self._hurry()
+
+    def _choose_data(self, name: str) -> None:
+        state = self.player.state
+        if state.table is not None and name == state["data"]:
+            return
+        if self._table is not None and name == self._table[0]:
+            self.player.adopt(state.with_table(*self._table))
+        else:
+            self.player.adopt(state.without_table(name))
+        self.sidebar.show(self.player.state)
+
+    _table: tuple[str, bytes] | None = None
+
+    def _take_table(self, name: str, content: bytes) -> None:
+        try:
+            check_upload(name, len(content))
+            found = preview(content)
+        except InputError as problem:
+            self.sidebar.upload.say(str(problem))
+            return
+        self._table = (name, content)
+        self.player.adopt(self.player.state.with_table(name, content))
+        self.sidebar.show(self.player.state)
+        self.sidebar.upload.say(
+            f"{name}: {found.n_rows} rows, label {found.label_guess!r}.", good=True
+        )
+        self._hurry()
+
+    def _defaults(self) -> None:
+        self.player.adopt(self.player.state.reset())
+        self.sidebar.show(self.player.state)
+        self._hurry()
+
+    def _hurry(self) -> None:
+        """A person did something: no throttle for the next frame."""
+        self._numbers_at = self._spoken_at = 0.0
+        self._knock()
+
+    def _knock(self) -> None:
+        pump = getattr(self, "pump", None)
+        if pump is not None:
+            pump.knock()
+
+    def _return(self) -> None:
+        self.player.come_back()
+        self._hurry()
+
+    # -- what is drawn ---------------------------------------------------------
+
+    def _draw(self) -> bool:
+        """One frame; called by the pump only.  True: call again soon."""
+        now = time.monotonic()
+        shown = self.player.shown()
+        session = shown.session
+        if session is not None:
+            self._prepare(session, shown)
+        again = self.gallery.draw(shown) or self.player.replaying
+        self._draw_player(shown)
+        self._draw_words(shown, now)
+        if now - self._slow_at >= SLOW_EVERY:
+            self._slow_at = now
+            self._draw_slowly()
+        return again
+
+    def _prepare(self, session: Session, shown: Shown) -> None:
+        job = session.job
+        if job is not None:
+            extra = job.extra
+            offer = (id(session), isinstance(extra, Extra) and extra.points is not None)
+            if offer != self._offered:
+                self._offered = offer
+                self.gallery.offer(session, plane=offer[1])
+        self.gallery.fade(shown.stale)
+        if shown.stale or shown.k < 0:
+            return
+        if self.player.following and session.state is State.RUNNING:
+            session.want()
+        elif session.trace.peek(shown.k) is None or not session.trace.has_values(shown.k):
+            session.want(shown.k)
+
+    def _draw_player(self, shown: Shown) -> None:
+        session, current = shown.session, self.player.current
+        length = 0 if session is None or shown.stale else len(session.trace)
+        state = None if current is None else current.state
+        ended = state in (State.FINISHED, State.FAILED, State.CLOSED)
+        values = {
+            "length": length,
+            "position": max(0, shown.k) if length else 0,
+            "playing": self.player.playing,
+            "ended": ended,
+            "can_step": not ended or (length > 0 and shown.k < length - 1),
+            "can_stop": not ended and current is not None,
+            "speed": float(self.player.state["speed"]),
+        }
+        changed = {n: v for n, v in values.items() if getattr(self.bar, n) != v}
+        if changed:
+            self.bar.param.update(**changed)
+
+    def _draw_words(self, shown: Shown, now: float) -> None:
+        last = self._last_report
+        new = report(self.player, shown)
+        turned = last is None or (new.tone, new.facts["state"], new.facts["run"], new.alert) != (
+            last.tone, last.facts["state"], last.facts["run"], last.alert,
+        )  # fmt: skip
+        if turned or now - self._spoken_at >= SPOKEN_EVERY:
+            self._spoken_at = self._numbers_at = now
+            self._write_board(new, spoken=True)
+            self.gallery.speak()
+        elif now - self._numbers_at >= NUMBERS_EVERY:
+            self._numbers_at = now
+            self._write_board(new, spoken=False)
+        self._wake_later()
+
+    def _write_board(self, new: Report, *, spoken: bool) -> None:
+        values: dict[str, Any] = {
+            "tiles": [list(tile) for tile in new.tiles], "progress": new.progress,
+            "progress_title": "Decades of the gap, from the first iteration to the tolerance",
+        }  # fmt: skip
+        if spoken:
+            values |= {
+                "sentence": new.sentence, "tone": new.tone, "more": new.more,
+                "alert": new.alert, "facts": new.facts,
+            }  # fmt: skip
+            self._last_report = new
+            if new.alert and self.player.state.table is not None:
+                self.sidebar.upload.say(new.alert)
+        changed = {n: v for n, v in values.items() if getattr(self.board, n) != v}
+        if changed:
+            self.board.param.update(**changed)
+
+    def _wake_later(self) -> None:
+        """Words that were held back must appear although nothing else happens."""
+        if self._later is not None:
+            return
+        loop = asyncio.get_running_loop()
+        moving = self.player.playing or self._last_report is None
+        pending = self._stale_words() or self.log.pending or self._query != self._wanted_query()
+        if moving or pending:
+            self._later = loop.call_later(NUMBERS_EVERY, self._woken)
+
+    def _woken(self) -> None:
+        self._later = None
+        self._knock()
+
+    def _stale_words(self) -> bool:
+        last = self._last_report
+        return last is None or report(self.player, self.player.shown())._replace(tiles=[]) != (
+            last._replace(tiles=[])
+        )
+
+    def _wanted_query(self) -> str:
+        return "?" + self.player.state.to_query()
+
+    def _draw_slowly(self) -> None:
+        query = self._wanted_query()
+        if query != self._query and pn.state.location is not None:
+            self._query = query
+            pn.state.location.search = query
+        self.log.follow(self.player.current)
+        self.log.write()
+
+    def _failed_frame(self, problem: Exception) -> None:
+        with self.pump.writing():
+            self.board.alert = f"A picture could not be drawn: {problem}"
+
+    def _numbers(self) -> io.StringIO:
+        """Raw numbers of the shown run: zeros stay zeros."""
+        session = self.player.shown().session
+        buffer = io.StringIO()
+        if session is not None:
+            columns = session.trace.columns()
+            table = np.column_stack([np.asarray(v, dtype=np.float64) for v in columns.values()])
+            buffer.write(f"# {self.player.state.summary()}\n{','.join(columns)}\n")
+            np.savetxt(buffer, table, delimiter=",", fmt="%.17g")
+        buffer.seek(0)
+        return buffer
+
+
+_SAVE_ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="currentColor">'
+    '<path d="M5 20h14v-2H5v2zM19 9h-4V3H9v6H5l7 7 7-7z"/></svg>'
+)

@@ -1,0 +1,85 @@
+"""What a choice of data and kernels will cost, counted before anything is built."""
+
+from __future__ import annotations
+
+import functools
+import html
+
+from mkldash.apps.state import AppState
+from mkldash.datasets.base import DataCard
+from mkldash.datasets.cards import available
+from mkldash.datasets.tables import preview
+from mkldash.errors import InputError
+from mkldash.experiments.choices import DEFAULT_MEMORY_LIMIT
+from mkldash.kernels.banks import BANKS, make_terms
+from mkldash.kernels.building import estimate_memory
+
+__all__ = ["data_note", "memory_note", "size"]
+
+
+@functools.cache
+def _cards() -> dict[str, DataCard]:
+    return dict(available())
+
+
+def size(n_bytes: float) -> str:
+    """Bytes in words: 2.2 MB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} TB"
+
+
+def _shape(state: AppState) -> tuple[int, int] | None:
+    """Rows and features of the chosen data; None when the table cannot be read."""
+    if state.table is None:
+        card = _cards().get(state["data"])
+        return None if card is None else (card.rows, card.columns)
+    try:
+        found = preview(state.table[1])
+    except InputError:
+        return None
+    features = sum(kind == "number" for kind in found.types)
+    label = state["label"] or found.label_guess
+    kinds = dict(zip(found.columns, found.types, strict=True))
+    return found.n_rows, max(1, features - (kinds.get(label) == "number"))
+
+
+def data_note(state: AppState) -> str:
+    """What a row and the target mean, and what to be careful with, as HTML."""
+    shape = _shape(state)
+    if shape is None:
+        return ""
+    rows, columns = shape
+    head = f"{rows:,} rows, {columns} features."
+    card = None if state.table is not None else _cards().get(state["data"])
+    if card is None:
+        return f"{head} Your table; only this page sees it."
+    details = "".join(
+        f"<p style='margin:4px 0'>{html.escape(part)}</p>"
+        for part in (card.row, card.meaning, *card.warnings, f"Source: {card.source}.")
+    )
+    return (
+        f"{head} <details style='display:inline'><summary style='cursor:pointer;"
+        f"display:inline;text-decoration:underline dotted'>What is it?</summary>{details}</details>"
+    )
+
+
+def memory_note(state: AppState) -> str:
+    """Number of kernels, and the memory that they take, as HTML."""
+    shape = _shape(state)
+    if shape is None:
+        return ""
+    rows, columns = shape
+    kernels = len(make_terms(state["bank"], [f"x{i}" for i in range(columns)]))
+    train = max(1, round(rows * float(state["train_fraction"])))
+    need = estimate_memory(train, kernels, rows - train)
+    refused = need.packed > DEFAULT_MEMORY_LIMIT and need.factored_ceiling > DEFAULT_MEMORY_LIMIT
+    text = (
+        f"{html.escape(BANKS[state['bank']])}: {kernels:,} kernels on {train:,} training rows. Memory: {size(need.square)} as full "
+        f"matrices, {size(need.packed)} packed; the limit is {size(DEFAULT_MEMORY_LIMIT)}."
+    )
+    if refused:
+        text += " <b>May be refused: take fewer rows or a smaller bank.</b>"
+    return text

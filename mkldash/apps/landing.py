@@ -1,0 +1,143 @@
+"""The first page: the apps, lessons as links, and the table of symbols."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["LESSONS", "Lesson", "create"]
+
+
+class Lesson(NamedTuple):
+    """A named link that sets every choice.
+
+    Attributes
+    ----------
+    title, line : str
+    app : str
+        URL name of the app.
+    query : str
+    """
+
+    title: str
+    line: str
+    app: str
+    query: str
+
+
+LESSONS: tuple[Lesson, ...] = (
+    Lesson(
+        "First look",
+        "Two moons: a boundary bends into shape while two bounds close in.",
+        "elastic_net",
+        "data=two-moons&bank=paper&eta=0.5&C=100&tol=0.0001&speed=12",
+    ),
+    Lesson(
+        "From smooth to sparse",
+        "Move η from 0 to 1 and count the kernels that keep weight.",
+        "elastic_net",
+        "data=circles&bank=paper&eta=0&C=100&tol=0.0001&speed=12",
+    ),
+    Lesson(
+        "A real problem",
+        "Ionosphere, 455 kernels on 34 features: which features matter?",
+        "elastic_net",
+        "data=ionosphere&bank=paper&eta=0.5&C=100&tol=0.001&speed=12",
+    ),
+    Lesson(
+        "Why the slider looks dead",
+        "A tiny C puts every point at its bound: the weights are pure alignment.",
+        "elastic_net",
+        "data=golden&bank=golden&eta=0.5&C=0.1&train_fraction=1&speed=5",
+    ),
+    Lesson(
+        "Three kernels by hand",
+        "T8: eight rows, two features, three kernels, one answer to check.",
+        "elastic_net",
+        "data=t8&bank=linear&eta=0.5&C=100&tol=0.000001&train_fraction=1&speed=5",
+    ),
+    Lesson(
+        "800 kernels",
+        "Sonar, 793 kernels: the map shows what no bar chart can.",
+        "elastic_net",
+        "data=sonar&bank=paper&eta=0.75&C=100&tol=0.001&speed=12",
+    ),
+)
+
+
+def create() -> Any:
+    """The page of one browser session."""
+    import panel as pn
+
+    from mkldash.apps import ui
+    from mkldash.apps.serve import available_apps
+
+    ui.extension()
+    apps = available_apps()
+    main = pn.Column(
+        ui.prose(_INTRODUCTION),
+        ui.prose(_apps(apps)),
+        ui.prose(_lessons()),
+        ui.prose(_symbols()),
+        sizing_mode="stretch_width",
+        max_width=1180,
+        margin=0,
+        styles={"padding": "18px", "gap": "8px", "margin": "0 auto"},
+    )
+    return ui.page(title="mkldash", main=[main])
+
+
+_INTRODUCTION = """
+<h1>Watch multiple kernel learning think</h1>
+<p class="lead">Several kernels, one classifier: which kernels deserve weight? Every solver here
+streams its iterations, and at every one of them two bounds <em>prove</em> how close the answer
+is. Press play, drag a slider, go back in time, send somebody the link.</p>
+"""
+
+
+def _apps(apps: dict[str, Any]) -> str:
+    cards = []
+    for name, module in apps.items():
+        picture = Path(__file__).parent / "pictures" / f"{module.PICTURE}.png"
+        image = (
+            f'<img src="pictures/{picture.name}" alt="Screenshot of {html.escape(module.TITLE)}">'
+            if picture.exists()
+            else ""
+        )
+        cards.append(
+            f'<a class="app" href="{name}">{image}<div><h3>{html.escape(module.TITLE)}</h3>'
+            f"<p>{html.escape(module.LINE)}</p></div></a>"
+        )
+    return f'<h2>Apps</h2><div class="apps">{"".join(cards)}</div>'
+
+
+def _lessons() -> str:
+    links = [
+        f'<a class="lesson" href="{x.app}?{html.escape(x.query)}">'
+        f"<b>{html.escape(x.title)}</b><span>{html.escape(x.line)}</span></a>"
+        for x in LESSONS
+    ]
+    return f'<h2>Lessons</h2><div class="lessons">{"".join(links)}</div>'
+
+
+def _symbols() -> str:
+    from mkldash.symbols import SYMBOLS
+
+    head = "".join(
+        f"<th>{t}</th>" for t in ("here", "meaning", "elastic-net MKL", "mirror descent", "ONK")
+    )
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f"<td>{html.escape(cell)}</td>"
+            for cell in (s.ours, s.meaning, s.elastic_net, s.mirror_descent, s.neighborhood)
+        )
+        + "</tr>"
+        for s in SYMBOLS
+    )
+    return (
+        "<h2>Symbols</h2><p>What each paper calls what is called otherwise here.</p>"
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )

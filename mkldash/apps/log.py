@@ -1,0 +1,73 @@
+"""Why things happened: the events of a run, newest first."""
+
+from __future__ import annotations
+
+import html
+from collections import deque
+
+from mkldash.apps import ui
+from mkldash.apps.player import Extra
+from mkldash.apps.state import AppState
+from mkldash.streaming import Session
+
+__all__ = ["Log"]
+
+#: Lines kept.
+LINES = 60
+
+
+class Log:
+    """Sentences with the iteration that they belong to."""
+
+    def __init__(self) -> None:
+        self.layout = ui.text(size=13, margin=(2, 10))
+        self.layout.styles = {**self.layout.styles, "max-height": "210px", "overflow-y": "auto"}
+        self._lines: deque[str] = deque(maxlen=LINES)
+        self._session: Session | None = None
+        self._read = 0
+        self._begun = self._ended = False
+        self.pending = True
+
+    def say(self, sentence: str, where: str = "") -> None:
+        """Add a line."""
+        place = f"<b>{html.escape(where)}</b> " if where else ""
+        self._lines.appendleft(f"<li style='margin:1px 0'>{place}{html.escape(sentence)}</li>")
+        self.pending = True
+
+    def follow(self, session: Session | None) -> None:
+        """Add what is new in this session."""
+        if session is None:
+            return
+        if session is not self._session:
+            self._session, self._read = session, 0
+            self._begun = self._ended = False
+        job = session.job
+        if not self._begun and job is not None:
+            self._begun = True
+            if isinstance(session.parameters, AppState):
+                self.say(f"Run started: {session.parameters.summary()}.")
+            if isinstance(job.extra, Extra):
+                for note in job.extra.workload.notes:
+                    self.say(note)
+                if job.extra.workload.bank_seconds > 0.05:
+                    seconds = job.extra.workload.bank_seconds
+                    self.say(f"{job.problem.bank.n_kernels} kernels built in {seconds:.2g} s.")
+        rows = len(session.trace)
+        numbers = session.trace.columns().get("iteration")
+        for row, sentence in session.trace.events(self._read):
+            where = f"{int(numbers[row])}:" if numbers is not None and row < len(numbers) else ""
+            self.say(sentence, where)
+        self._read = rows
+        if not self._ended and session.status is not None:
+            self._ended = True
+            self.say(session.status.sentence)
+        elif not self._ended and session.error is not None:
+            self._ended = True
+            self.say(str(session.error))
+
+    def write(self) -> None:
+        """Bring the page up to date."""
+        if self.pending:
+            self.pending = False
+            items = "".join(self._lines)
+            self.layout.object = f"<ul style='margin:0;padding-left:18px'>{items}</ul>"

@@ -1,0 +1,319 @@
+"""One page's run: choices, session, and the one cursor that all views share.
+
+Knows nothing of widgets.  Commands return at once; what is on screen is asked
+for by `Player.shown`, whenever there is time to draw.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mkldash.apps.scoring import make_points, make_score
+from mkldash.apps.state import AppState
+from mkldash.errors import InputError
+from mkldash.experiments.workload import Cancelled as NotWanted
+from mkldash.experiments.workload import Workload, prepare
+from mkldash.streaming import Building, Cancelled, Job, Runner, Session, State
+from mkldash.views.base import Points, Scene
+
+__all__ = ["Extra", "Player", "Shown"]
+
+#: Iterations per second from which on there is no cap.
+NO_CAP = 1000.0
+
+
+@dataclass(frozen=True, eq=False)
+class Extra:
+    """What a job carries beside the problem: `Job.extra`."""
+
+    workload: Workload
+    points: Points | None
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What belongs on screen now.
+
+    Attributes
+    ----------
+    session : Session or None
+        Whose trace is shown; None before the first run.
+    k : int
+        Row under the cursor; -1 while there is none.
+    stale : bool
+        Whether it is the run before, while the new one is not there yet: to be
+        greyed and labelled with its own parameters.
+    scene : Scene
+    ghost : Session or None
+    """
+
+    session: Session | None
+    k: int
+    stale: bool
+    scene: Scene
+    ghost: Session | None
+
+
+class Player:
+    """Play, pause, step, back, scrub, stop, reset, new seed.
+
+    Parameters
+    ----------
+    state : AppState
+    on_change : callable
+        Called from any thread when there may be something new to draw.
+    clock : callable
+        Seconds; for replays.
+    """
+
+    def __init__(
+        self,
+        state: AppState,
+        on_change: Callable[[], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.state = state
+        self.stage = ""
+        self._on_change = on_change
+        self._clock = clock
+        self._runner = Runner(on_change, max_rate=_cap(state["speed"]))
+        self._last: Session | None = None
+        self._k = 0
+        self._follow = True
+        self._replay: tuple[float, int] | None = None
+        self._away_playing = False
+
+    # -- what is there ---------------------------------------------------------
+
+    @property
+    def current(self) -> Session | None:
+        """The session of the latest choices."""
+        return self._runner.current
+
+    @property
+    def following(self) -> bool:
+        """Whether the cursor stays at the newest iteration."""
+        return self._follow
+
+    @property
+    def replaying(self) -> bool:
+        """Whether recorded iterations are being played again."""
+        return self._replay is not None
+
+    @property
+    def playing(self) -> bool:
+        """Whether the cursor moves by itself."""
+        session = self.current
+        return self.replaying or (self._follow and session is not None and session.playing)
+
+    @property
+    def started(self) -> int:
+        """Runs started so far."""
+        return self._runner.started
+
+    def shown(self) -> Shown:
+        """What belongs on screen now; moves a replay on."""
+        current = self.current
+        if current is not None and len(current.trace):
+            self._last = current
+        session = self._last
+        if session is None:
+            return Shown(None, -1, False, Scene(), None)
+        stale = session is not current
+        last = len(session.trace) - 1
+        if self._replay is not None:
+            begun, first = self._replay
+            pace = min(float(self.state["speed"]), 60.0)
+            self._k = min(last, first + int((self._clock() - begun) * pace))
+            if self._k == last:
+                self._replay, self._follow = None, True
+        k = last if self._follow or stale else min(self._k, last)
+        self._k = k
+        ghost = self._runner.previous if not stale else None
+        if ghost is session:
+            ghost = None
+        return Shown(session, k, stale, _scene(session, ghost), ghost)
+
+    # -- commands --------------------------------------------------------------
+
+    def start(self, *, warm: bool = False, play: bool = True) -> None:
+        """Start a run of the present choices; the one before is cancelled.
+
+        Parameters
+        ----------
+        warm : bool
+            Begin at the best weights of the run before, where that is valid.
+        play : bool
+            False: stop before the first iteration and wait.
+        """
+        state = self.state
+        self._follow, self._replay, self.stage = True, None, "preparing"
+        self._runner.max_rate = _cap(state["speed"])
+        self._runner.start(lambda building: self._build(state, building, warm), state, play=play)
+
+    def change(self, **changes: Any) -> bool:
+        """Apply choices; starts a new run when they change the result.
+
+        Returns
+        -------
+        bool
+            Whether a new run was started.
+
+        Raises
+        ------
+        ValueError
+            With a sentence, for a value that cannot be used.
+        """
+        return self.adopt(self.state.change(**changes))
+
+    def adopt(self, state: AppState) -> bool:
+        """Take other choices over; see `change`."""
+        old, self.state = self.state, state
+        self._runner.max_rate = _cap(state["speed"])
+        if state.same_run(old):
+            self._on_change()
+            return False
+        same_rows = all(state[n] == old[n] for n in ("data", "bank", "train_fraction", "seed"))
+        self.start(warm=same_rows and state.table == old.table)
+        return True
+
+    def toggle(self) -> None:
+        """Play or pause; after the end, play the recorded iterations again."""
+        session = self.current
+        if session is None:
+            return
+        if self.playing:
+            self.pause()
+        elif session.state is State.FINISHED or (session.playing and not self._follow):
+            last = len(session.trace) - 1
+            first = self._k if not self._follow and self._k < last else 0
+            self._replay, self._follow = (self._clock(), first), False
+        elif session.state not in (State.FAILED, State.CLOSED):
+            self._follow = True
+            session.play()
+        self._on_change()
+
+    def pause(self) -> None:
+        """Hold the run and the cursor where they are."""
+        self._replay = None
+        session = self.current
+        if session is not None and session.playing:
+            session.pause()
+        self._on_change()
+
+    def step(self) -> None:
+        """One iteration on: a recorded one, else a new one."""
+        session = self.current
+        if session is None or session.state in (State.FAILED, State.CLOSED):
+            return
+        was_playing = session.playing
+        self.pause()
+        if not self._follow and self._k < len(session.trace) - 1:
+            self._k += 1
+            self._follow = self._k == len(session.trace) - 1
+        elif session.state is not State.FINISHED:
+            self._follow = True
+            if not was_playing or not len(session.trace):
+                session.step()
+        self._on_change()
+
+    def back(self) -> None:
+        """One recorded iteration back."""
+        self.pause()
+        self.scrub(max(0, self._k - 1))
+
+    def scrub(self, k: int) -> None:
+        """Put the cursor on row `k`; the last row follows the run again."""
+        session = self.current
+        if session is None or not len(session.trace):
+            return
+        last = len(session.trace) - 1
+        self._replay = None
+        self._k = max(0, min(int(k), last))
+        self._follow = self._k == last
+        if not self._follow and session.playing:
+            session.pause()
+        self._on_change()
+
+    def stop(self) -> None:
+        """End the run; what it certified so far stays."""
+        self._replay = None
+        if self.current is not None:
+            self.current.stop()
+
+    def reset(self) -> None:
+        """The same run again from its beginning, same seed."""
+        self.start()
+
+    def new_seed(self) -> None:
+        """The same choices on another split."""
+        self.state = self.state.change(seed=int(self.state["seed"]) + 1)
+        self.start()
+
+    def leave(self) -> None:
+        """The tab is gone: hold the run, remember whether it ran."""
+        session = self.current
+        self._away_playing = session is not None and session.playing
+        if self._away_playing and session is not None:
+            session.pause()
+
+    def come_back(self) -> None:
+        """The tab is there again: go on if it ran before."""
+        session = self.current
+        if self._away_playing and session is not None and session.state is State.PAUSED:
+            session.play()
+        self._away_playing = False
+
+    def close(self) -> None:
+        """End every worker of this page."""
+        self._runner.close(timeout=0.0)
+
+    # -- in the worker ---------------------------------------------------------
+
+    def _build(self, state: AppState, building: Building, warm: bool) -> Job:
+        def say(sentence: str) -> None:
+            self.stage = sentence
+            self._on_change()
+
+        try:
+            workload = prepare(state.choices(), progress=say, cancelled=building.is_cancelled)
+        except NotWanted:
+            raise Cancelled from None
+        except ValueError as problem:
+            raise problem if isinstance(problem, InputError) else InputError(str(problem)) from None
+        points = make_points(workload)
+        return Job(
+            solver=workload.solver,
+            problem=workload.problem,
+            start=building.warm if warm else None,
+            stop=workload.stop,
+            score=make_score(workload, points),
+            extra=Extra(workload, points),
+        )
+
+
+def _cap(speed: float) -> float | None:
+    return None if speed >= NO_CAP else float(speed)
+
+
+def _scene(session: Session, ghost: Session | None) -> Scene:
+    state, job = session.parameters, session.job
+    extra = job.extra if job is not None else None
+    return Scene(
+        tol=float(state["tol"]) if isinstance(state, AppState) else None,
+        cost=float(state["C"]) if isinstance(state, AppState) else None,
+        ghost=ghost.trace if ghost is not None and len(ghost.trace) else None,
+        ghost_label=ghost.parameters.summary() if ghost is not None else "previous run",
+        points=extra.points if isinstance(extra, Extra) else None,
+    )
+
+
+def constraint_value(theta: np.ndarray, eta: float) -> float:
+    """eta sum(theta) + (1 - eta) sum(theta^2): 1 on the boundary of the set."""
+    return float(eta * theta.sum() + (1.0 - eta) * np.square(theta).sum())

@@ -1,0 +1,187 @@
+"""The only one that writes into the models of a page: frames, at the browser's pace.
+
+The measured winner of seven designs: workers only knock (`Pump.knock`), one
+asyncio task per document draws the newest state, writes straight to the socket
+(`pn.io.unlocked`), and waits until the browser has painted: at most two frames
+are under way.  It never computes.  A slow browser skips drawings, never data.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import panel as pn
+from bokeh.models import CustomJS, Range1d
+from panel.io.state import set_curdoc
+
+if TYPE_CHECKING:
+    from bokeh.document import Document
+
+__all__ = ["IN_FLIGHT", "Pump"]
+
+_log = logging.getLogger(__name__)
+
+#: Frames sent and not yet painted, at most.
+IN_FLIGHT = 2
+
+#: Seconds without an acknowledgement after which the frames count as lost.
+LOST_AFTER = 5.0
+
+#: Seconds between two looks at whether the tab is still there.
+CHECK_EVERY = 0.5
+
+_PAINTED = """
+requestAnimationFrame(() => setTimeout(() => { ack.end = Math.max(ack.end, frame.end) }, 0))
+"""
+
+
+class Pump:
+    """Draws a page while somebody looks at it.
+
+    Parameters
+    ----------
+    draw : callable
+        Writes the newest state into the models.  Returns True to be called
+        again soon although nobody knocks (a replay moves by itself).
+    on_leave, on_return : callable
+        Called when no browser is connected any more (within two seconds),
+        and when one is again.
+    on_error : callable
+        Gets an exception that `draw` raised; the pump goes on.
+    fps : float
+        Frames per second at most.
+
+    Attributes
+    ----------
+    models : list
+        To be kept in the document (in the tags of a figure); they carry the
+        acknowledgements.
+    frames : int
+        Frames drawn.
+    """
+
+    def __init__(
+        self,
+        draw: Callable[[], bool],
+        *,
+        on_leave: Callable[[], None],
+        on_return: Callable[[], None],
+        on_error: Callable[[Exception], None],
+        fps: float = 20.0,
+    ) -> None:
+        self._draw = draw
+        self._on_leave, self._on_return, self._on_error = on_leave, on_return, on_error
+        self._interval = 1.0 / fps
+        self._frame, self._ack = Range1d(start=0, end=0), Range1d(start=0, end=0)
+        self._frame.js_on_change(
+            "end", CustomJS(args={"frame": self._frame, "ack": self._ack}, code=_PAINTED)
+        )
+        self._ack.on_change("end", self._painted)
+        self.models = [self._frame, self._ack]
+        self.frames = 0
+        self._acked = 0
+        self._doc: Document | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+        self._credit = asyncio.Event()
+        self._armed = False
+        self._here = True
+
+    def start(self) -> None:
+        """Begin, from within the document's own callback (on load)."""
+        if self._task is None:
+            self._doc = pn.state.curdoc
+            self._loop = asyncio.get_running_loop()
+            self._news.set()
+            self._task = self._loop.create_task(self._run())
+
+    def stop(self) -> None:
+        """End; the page is gone."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def knock(self) -> None:
+        """There is news.  Cheap, from any thread; many knocks are one."""
+        loop = self._loop
+        if self._armed or loop is None or loop.is_closed():
+            return
+        self._armed = True
+        with contextlib.suppress(RuntimeError):  # closed between the check and the call
+            loop.call_soon_threadsafe(self._news.set)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Writes within go to the browser at once, as one message."""
+        with set_curdoc(self._doc), pn.io.unlocked():
+            yield
+
+    # -- inside ----------------------------------------------------------------
+
+    def _painted(self, attr: str, old: float, new: float) -> None:
+        self._acked = max(self._acked, int(new))
+        self._credit.set()
+
+    def _connected(self) -> bool:
+        context = self._doc.session_context if self._doc is not None else None
+        session = getattr(context, "session", None)
+        return session is None or session.connection_count > 0
+
+    async def _run(self) -> None:
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), CHECK_EVERY)
+            if not self._check_presence():
+                await asyncio.sleep(CHECK_EVERY / 2)
+                continue
+            if not self._news.is_set() or not await self._may_send():
+                continue
+            self._news.clear()
+            self._armed = False
+            begun = time.monotonic()
+            try:
+                self._one_frame()
+            except Exception as problem:
+                # A pump that dies stops the picture without a word; tell, and go on.
+                _log.exception("a frame could not be drawn")
+                with contextlib.suppress(Exception):
+                    self._on_error(problem)
+                await asyncio.sleep(CHECK_EVERY)
+            await asyncio.sleep(max(0.0, self._interval - (time.monotonic() - begun)))
+
+    def _one_frame(self) -> None:
+        with self.writing():
+            again = self._draw()
+            self.frames += 1
+            self._frame.end = self.frames
+        if again:
+            self._news.set()
+
+    def _check_presence(self) -> bool:
+        """Whether somebody looks; tells when that changes."""
+        here = self._connected()
+        if here != self._here:
+            self._here = here
+            if here:
+                self._acked = self.frames
+                self._news.set()
+            (self._on_return if here else self._on_leave)()
+        return here
+
+    async def _may_send(self) -> bool:
+        """Wait for credit; False when the tab left meanwhile."""
+        waited = time.monotonic()
+        while self.frames - self._acked >= IN_FLIGHT:
+            self._credit.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._credit.wait(), CHECK_EVERY)
+            if not self._connected():
+                return False
+            if time.monotonic() - waited > LOST_AFTER:
+                self._acked = self.frames - 1
+        return True

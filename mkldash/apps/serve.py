@@ -1,0 +1,159 @@
+"""Serves the apps: on this machine only, unless told otherwise."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mkldash.errors import InputError
+
+__all__ = ["available_apps", "serve"]
+
+#: A page that nobody looks at any more is ended after this (ms); a reconnect
+#: within it goes on where it was.
+UNUSED_LIFETIME = 20_000
+CHECK_UNUSED = 2_000
+KEEP_ALIVE = 15_000
+TOKEN_EXPIRATION = 600
+
+LOOPBACK = ("127.0.0.1", "localhost")
+
+
+def available_apps() -> dict[str, ModuleType]:
+    """Modules of this room that have ``create`` and ``TITLE``, by URL name."""
+    import mkldash.apps as room
+
+    found = {}
+    for info in pkgutil.iter_modules(room.__path__):
+        if info.name.startswith("_") or info.ispkg:
+            continue
+        module = importlib.import_module(f"mkldash.apps.{info.name}")
+        if hasattr(module, "create") and hasattr(module, "TITLE"):
+            found[info.name] = module
+    return found
+
+
+def serve(
+    port: int = 5006,
+    address: str = "127.0.0.1",
+    num_procs: int = 1,
+    show: bool = False,
+    *,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve until SIGINT or SIGTERM; prints the URL once everything is warm.
+
+    Parameters
+    ----------
+    port : int
+        0: any free one.
+    address : str
+        Where to listen; the default is this machine only.
+    num_procs : int
+        Processes; about ten people each.  Not possible on Windows.
+    show : bool
+        Open a browser.
+    ready : callable, optional
+        Gets the URL; default: print it.
+
+    Raises
+    ------
+    InputError
+        When the port is taken or the address is not of this machine.
+    """
+    import panel as pn
+    from panel.io.server import get_server
+
+    from mkldash.apps import landing
+
+    warm_up()
+    logging.getLogger("tornado.access").setLevel(logging.ERROR)
+    _quiet_closed_sockets()
+    pn.config.reconnect = True
+    port = _free_port(address, port)
+    apps: dict[str, Any] = {name: module.create for name, module in available_apps().items()}
+    hosts = sorted({*LOOPBACK, address}) if address not in ("0.0.0.0", "") else ["*"]
+    server = get_server(
+        {"/": landing.create, **apps},
+        port=port,
+        address=address or None,
+        websocket_origin=["*"] if hosts == ["*"] else [f"{host}:{port}" for host in hosts],
+        start=False,
+        show=False,
+        title={"/": "mkldash", **{name: module.TITLE for name, module in _titles(apps)}},
+        static_dirs={"pictures": str(Path(__file__).parent / "pictures")},
+        num_procs=num_procs,
+        unused_session_lifetime_milliseconds=UNUSED_LIFETIME,
+        check_unused_sessions_milliseconds=CHECK_UNUSED,
+        keep_alive_milliseconds=KEEP_ALIVE,
+        session_token_expiration=TOKEN_EXPIRATION,
+    )
+    loop = server.io_loop
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Workers are daemon threads: ending the loop ends the process.
+        signal.signal(number, lambda *_: loop.add_callback_from_signal(loop.stop))
+    url = f"http://{'localhost' if address in ('', '0.0.0.0', '127.0.0.1') else address}:{port}/"
+    loop.add_callback(ready or _print_ready, url)
+    if show:
+        loop.add_callback(server.show, "/")
+    server.start()
+    loop.start()
+    server.stop(wait=False)
+
+
+def _titles(apps: dict[str, Any]) -> list[tuple[str, ModuleType]]:
+    return [(name, sys.modules[function.__module__]) for name, function in apps.items()]
+
+
+def _print_ready(url: str) -> None:
+    sys.stdout.write(f"ready: {url}\n")
+    sys.stdout.flush()
+
+
+def warm_up() -> None:
+    """Compile (or load) the compiled loops, so that the first page does not wait."""
+    from mkldash.experiments.choices import Choices
+    from mkldash.experiments.scores import score
+    from mkldash.experiments.workload import prepare
+    from mkldash.solvers.driver import solve
+    from mkldash.solvers.stopping import StopRule
+
+    for bank in ("paper", "linear"):
+        workload = prepare(Choices(data="golden", bank=bank))
+        result = solve(workload.solver, workload.problem, stop=StopRule(tol=1e-2, max_iter=3))
+        score(workload, result.best)
+
+
+def _free_port(address: str, port: int) -> int:
+    """`port` if it can be listened on; a free one for 0."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as problem:
+            raise InputError(
+                f"cannot listen on {address}:{port} ({problem.strerror}); "
+                "take another --port, 0 for any free one"
+            ) from None
+        return int(probe.getsockname()[1])
+
+
+def _quiet_closed_sockets() -> None:
+    """A tab that closes in the middle of a frame is no error worth a traceback."""
+
+    def keep(record: logging.LogRecord) -> bool:
+        kind = record.exc_info[0] if record.exc_info else None
+        closed = kind is not None and kind.__name__ in ("WebSocketClosedError", "StreamClosedError")
+        return not closed and "WebSocketClosedError" not in record.getMessage()
+
+    for name in ("asyncio", "tornado.application", "tornado.general", "bokeh", "panel"):
+        logging.getLogger(name).addFilter(keep)

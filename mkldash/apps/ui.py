@@ -1,0 +1,171 @@
+"""Page, theme and layout: the only place that names the template.
+
+`panel_material_ui.Page` is the one template that sends no request outside the
+machine.  Axis lines and colours follow its theme in light and dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+__all__ = ["Viewable", "card", "extension", "grid", "heading", "page", "prose", "section", "text"]
+
+Viewable = Any
+
+PRIMARY = "#2f81c7"
+
+_STYLES = Path(__file__).parent / "components"
+
+_FONT = "Roboto, Arial, sans-serif"
+
+THEME: dict[str, Any] = {
+    "light": {
+        "palette": {
+            "primary": {"main": PRIMARY, "dark": "#20639e"},
+            "background": {"default": "#f3f5f8", "paper": "#ffffff"},
+        },
+        "chart_style": "standard",
+        "typography": {"h3": {"fontSize": "1.3rem", "fontWeight": 500}},
+        "shape": {"borderRadius": 10},
+    },
+    "dark": {
+        "palette": {
+            "primary": {"main": PRIMARY, "dark": "#4a9ade"},
+            "background": {"default": "#11151b", "paper": "#1a2028"},
+        },
+        "chart_style": "standard",
+        "typography": {"h3": {"fontSize": "1.3rem", "fontWeight": 500}},
+        "shape": {"borderRadius": 10},
+    },
+}
+
+
+_LOGO = (
+    "data:image/svg+xml;utf8,"
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
+    "<path d='M3 4c6 9 12 11 26 11' fill='none' stroke='%23ffb27a' stroke-width='3.4'"
+    " stroke-linecap='round' stroke-dasharray='5 4.5'/>"
+    "<path d='M3 28C9 20 15 17.5 29 17.5' fill='none' stroke='%23ffffff' stroke-width='3.4'"
+    " stroke-linecap='round'/></svg>"
+)
+
+
+def extension() -> None:
+    """Load what the pages need; formulas by KaTeX, from this machine."""
+    pn.extension("katex", notifications=False)
+    pn.config.reconnect = True
+
+
+def page(
+    *, title: str, main: Sequence[Viewable], sidebar: Sequence[Viewable] = (), home: str = "/"
+) -> Viewable:
+    """A whole page.
+
+    Parameters
+    ----------
+    title : str
+    main, sidebar : sequence of viewable
+    home : str
+        Where the title links to.
+    """
+    return pmui.Page(
+        title=title,
+        main=list(main),
+        sidebar=list(sidebar),
+        sidebar_width=312,
+        sidebar_resizable=False,
+        theme_config=THEME,
+        logo=_LOGO,
+        favicon=_LOGO.replace("%23ffffff", "%232f81c7").replace("%23ffb27a", "%23c8601a"),
+        site_url=home,
+        busy_indicator=None,
+        raw_css=[(_STYLES / "page.css").read_text(encoding="utf-8")],
+        meta_description="Multiple kernel learning solvers, live and with certificates",
+    )
+
+
+def card(*objects: Viewable, name: str = "", **options: Any) -> Viewable:
+    """A quiet sheet of paper around `objects`."""
+    return pmui.Paper(
+        *objects,
+        name=name,
+        elevation=0,
+        sizing_mode="stretch_width",
+        sx={
+            "p": "10px",
+            "border": "1px solid",
+            "borderColor": "divider",
+            "borderRadius": "12px",
+            "minWidth": 0,
+        },
+        margin=0,
+        **options,
+    )
+
+
+def grid(*objects: Viewable, least: int = 440) -> Viewable:
+    """Cards side by side, as many as fit with at least `least` pixels each."""
+    return pn.Column(
+        *objects,
+        sizing_mode="stretch_width",
+        styles={
+            "display": "grid",
+            "grid-template-columns": f"repeat(auto-fill, minmax(min(100%, {least}px), 1fr))",
+            "grid-auto-rows": "max-content",
+            "gap": "14px",
+            "flex": "none",
+            "transition": "opacity .15s",
+        },
+        margin=0,
+    )
+
+
+def section(title: str, *objects: Viewable, opened: bool = True) -> Viewable:
+    """A titled group of controls that can be folded."""
+    return pmui.Accordion(
+        (title, pn.Column(*objects, sizing_mode="stretch_width", margin=(0, 2))),
+        active=[0] if opened else [],
+        elevation=0,
+        disable_gutters=True,
+        sizing_mode="stretch_width",
+        margin=0,
+    )
+
+
+def heading(content: str) -> Viewable:
+    """A small heading in the sidebar."""
+    return pn.pane.HTML(
+        f"<h2 style='margin:0;font:500 14px {_FONT};letter-spacing:.2px;"
+        f"color:var(--mui-palette-text-primary)'>{content}</h2>",
+        margin=(12, 10, 2, 10),
+        sizing_mode="stretch_width",
+    )
+
+
+def text(content: str = "", *, size: int = 13, margin: Any = (0, 10)) -> Viewable:
+    """A quiet paragraph; its ``object`` may be replaced."""
+    return pn.pane.HTML(
+        content,
+        sizing_mode="stretch_width",
+        margin=margin,
+        styles={
+            "font": f"{size}px/1.45 {_FONT}",
+            "color": "var(--mui-palette-text-secondary)",
+            "overflow-wrap": "anywhere",
+        },
+    )
+
+
+def prose(content: str) -> Viewable:
+    """Headings, paragraphs, links and tables of the landing page, as HTML."""
+    return pn.pane.HTML(
+        content,
+        sizing_mode="stretch_width",
+        stylesheets=[style],
+        margin=0,
+    )

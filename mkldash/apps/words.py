@@ -1,0 +1,272 @@
+"""The sentence that always says what is going on, and the numbers with their names."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from mkldash.apps.player import Player, Shown, constraint_value
+from mkldash.apps.state import AppState
+from mkldash.errors import InputError
+from mkldash.solvers.base import Snapshot
+from mkldash.solvers.stopping import Status
+from mkldash.streaming import Session, State
+from mkldash.views._reading import is_violated
+
+__all__ = ["Report", "percent", "report"]
+
+_ENDS = {
+    Status.CONVERGED: "Certified",
+    Status.ITERATION_LIMIT: "Iteration limit reached",
+    Status.TIME_LIMIT: "Time limit reached",
+    Status.STALLED: "Stalled, neither bound moves any more",
+    Status.NOT_FINITE: "Stopped, a value was not finite",
+    Status.STOPPED: "Stopped by you",
+}
+
+
+class Report(NamedTuple):
+    """What the board shows.
+
+    Attributes
+    ----------
+    tone : str
+        ``running``, ``paused``, ``certified``, ``ended``, ``failed`` or ``preparing``.
+    sentence, more, alert : str
+    progress : float
+        Share of the decades between the first gap and the tolerance.
+    tiles : list of (label, value, hint)
+    facts : dict of str to str
+        For the sentence's data attributes: state, iteration, run.
+    """
+
+    tone: str
+    sentence: str
+    more: str
+    alert: str
+    progress: float
+    tiles: list[tuple[str, str, str]]
+    facts: dict[str, str]
+
+
+def percent(gap: float) -> str:
+    """A gap as percent, with as many digits as it takes."""
+    if gap <= 0:
+        return "0 %"
+    value = 100 * gap
+    return f"{value:,.0f} %" if value >= 100 else f"{value:.2g} %"
+
+
+def number(value: float) -> str:
+    """An objective value, readable at any size."""
+    if not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    if size and (size < 1e-3 or size >= 1e7):
+        return f"{value:.4e}"
+    return f"{value:,.{3 if size < 10_000 else 2}f}" if size >= 10 else f"{value:.5f}"
+
+
+def report(player: Player, shown: Shown) -> Report:
+    """What is going on, in words and numbers.
+
+    Parameters
+    ----------
+    player : Player
+    shown : Shown
+        From `Player.shown`.
+    """
+    current, session = player.current, shown.session
+    snapshot = session.trace.peek(shown.k) if session is not None and shown.k >= 0 else None
+    alert = _alert(current)
+    state = "idle" if current is None else current.state.value
+    facts = {
+        "state": "preparing" if shown.stale or session is None else state,
+        "iteration": str(int(_cell(session, "iteration", shown.k))) if shown.k >= 0 else "",
+        "run": str(player.started),
+        "status": "" if current is None or current.status is None else current.status.value,
+    }
+    if alert:
+        facts["state"] = "failed"
+    tone, sentence = _sentence(player, shown, alert, snapshot)
+    return Report(
+        tone=tone,
+        sentence=sentence,
+        more=_more(player, shown, snapshot),
+        alert=alert,
+        progress=_progress(session, shown.k),
+        tiles=_tiles(session, shown.k, snapshot),
+        facts=facts,
+    )
+
+
+def _cell(session: Session | None, name: str, k: int) -> float:
+    if session is None or not 0 <= k < len(session.trace):
+        return math.nan
+    cells = session.trace.columns().get(name)
+    return math.nan if cells is None else float(cells[k])
+
+
+def _alert(current: Session | None) -> str:
+    if current is None or current.error is None:
+        return ""
+    if isinstance(current.error, InputError):
+        return str(current.error)
+    return f"This run failed: {type(current.error).__name__}: {current.error}"
+
+
+def _sentence(
+    player: Player, shown: Shown, alert: str, snapshot: Snapshot | None
+) -> tuple[str, str]:
+    current, session = player.current, shown.session
+    if alert:
+        return "failed", "This cannot be solved as it is; see below what to change."
+    if current is None or session is None or shown.stale:
+        stage = player.stage or "preparing"
+        return "preparing", f"{stage[:1].upper()}{stage[1:]} …"
+    if snapshot is None:
+        return "running", "Computing an iteration again that was not kept …"
+    where = _within(snapshot)
+    carried = _carried(snapshot)
+    last = len(session.trace) - 1
+    number_of = snapshot.iteration
+    if player.replaying:
+        return "running", f"Replaying, iteration {number_of}: {where}. {carried}"
+    if not player.following and shown.k < last:
+        newest = int(_cell(session, "iteration", last))
+        return "paused", f"Looking back at iteration {number_of} of {newest}: {where}. {carried}"
+    if session.state is State.FINISHED:
+        status = session.status
+        begin = _ENDS.get(status, "Ended") if status is not None else "Ended"
+        tone = "certified" if status is Status.CONVERGED else "ended"
+        unit = "iteration" if number_of == 1 else "iterations"
+        text = f"{begin}: {where} after {number_of} {unit} ({snapshot.elapsed:.2g} s). {carried}"
+        return tone, text
+    if session.state is State.PAUSED:
+        return "paused", f"Paused at iteration {number_of}: {where}. {carried}"
+    return "running", f"Solving, iteration {number_of}: {where}. {carried}"
+
+
+def _within(snapshot: Snapshot) -> str:
+    if math.isinf(snapshot.gap):
+        return "no certificate yet, the lower bound is not above zero"
+    if snapshot.gap <= 1e-12:
+        return "at the optimum to rounding"
+    return f"within {percent(snapshot.gap)} of the optimum"
+
+
+def _carried(snapshot: Snapshot) -> str:
+    active, total = len(snapshot.weights.active()), len(snapshot.weights)
+    verb = "carries" if active == 1 else "carry"
+    return f"{active} of {total} kernels {verb} weight."
+
+
+def _more(player: Player, shown: Shown, snapshot: Snapshot | None) -> str:
+    session = shown.session
+    if session is None:
+        return ""
+    parameters = session.parameters
+    if shown.stale and isinstance(parameters, AppState):
+        return f"Greyed: the run before ({parameters.summary()}), until the new one is here."
+    parts = []
+    if snapshot is not None:
+        bounded = getattr(snapshot, "bounded", None)
+        if bounded is not None and bounded == len(snapshot.alpha):
+            parts.append(
+                f"All {len(snapshot.alpha)} points at the bound C: a smaller C only scales "
+                "the picture."
+            )
+    parts.extend(_ghost_words(shown))
+    if session.score_error is not None:
+        parts.append(f"Scores are missing: {session.score_error}")
+    return " ".join(parts)
+
+
+def _ghost_words(shown: Shown) -> list[str]:
+    """How this run compares with the one before, at the tighter common gap."""
+    session, ghost = shown.session, shown.ghost
+    if session is None or ghost is None or not len(ghost.trace) or session.status is None:
+        return []
+    ours, theirs = session.trace.columns(), ghost.trace.columns()
+    tol = max(float(np.min(ours["gap"])), float(np.min(theirs["gap"])))
+    if not math.isfinite(tol):
+        return []
+    mine = int(ours["iteration"][int(np.argmax(ours["gap"] <= tol))])
+    other = int(theirs["iteration"][int(np.argmax(theirs["gap"] <= tol))])
+    label = ghost.parameters.summary() if isinstance(ghost.parameters, AppState) else "before"
+    if mine == other:
+        compared = "as many iterations"
+    else:
+        compared = f"{abs(mine - other)} iterations {'fewer' if mine < other else 'more'}"
+    return [f"Grey: the run before ({label}). To a gap of {percent(tol)}, this took {compared}."]
+
+
+def _progress(session: Session | None, k: int) -> float:
+    if session is None or k < 0 or not isinstance(session.parameters, AppState):
+        return 0.0
+    gaps = session.trace.columns()["gap"][: k + 1]
+    finite = gaps[np.isfinite(gaps)]
+    tol = float(session.parameters["tol"])
+    if not finite.size:
+        return 0.0
+    first, now = max(float(finite[0]), tol), max(float(gaps[-1]), 1e-300)
+    if not math.isfinite(now):
+        return 0.0
+    if now <= tol:
+        return 1.0
+    if first <= tol * 1.0001:
+        return 0.0
+    return min(1.0, max(0.0, math.log(first / now) / math.log(first / tol)))
+
+
+def _tiles(
+    session: Session | None, k: int, snapshot: Snapshot | None
+) -> list[tuple[str, str, str]]:
+    if session is None or k < 0:
+        return []
+    cells = {name: float(values[k]) for name, values in session.trace.columns().items()}
+    gap = cells["gap"]
+    broken = bool(is_violated(np.array([cells["upper"]]), np.array([cells["lower"]]))[0])
+    train, test = cells.get("train_accuracy", math.nan), cells.get("test_accuracy", math.nan)
+    tiles = [
+        ("Iteration", f"{int(cells['iteration'])}", "Weight steps so far; 0 is the start"),
+        ("Upper bound", number(cells["upper"]), "Least primal objective so far"),
+        ("Lower bound", number(cells["lower"]), "Best dual bound so far: certified"),
+        (
+            "Relative gap",
+            "VIOLATED" if broken else ("∞" if math.isinf(gap) else percent(gap)),
+            "upper / lower - 1: the objective is within this share of the optimum",
+        ),
+        (
+            "Kernels with weight",
+            f"{int(cells['active_kernels'])}"
+            + ("" if snapshot is None else f" of {len(snapshot.weights)}"),
+            "Kernels above 1e-5 of the largest weight",
+        ),
+    ]
+    if snapshot is not None and isinstance(session.parameters, AppState):
+        value = constraint_value(snapshot.weights.values, float(session.parameters["eta"]))
+        tiles.append(
+            ("Constraint (≤ 1)", f"{value:.6f}",
+             "η Σθ + (1-η) Σθ²; this is 1, the weights need not sum to 1")
+        )  # fmt: skip
+    if "support_vectors" in cells and snapshot is not None:
+        bounded = cells.get("bounded")
+        at = "" if bounded is None else f", {int(bounded)} at C"
+        text = "–" if math.isnan(cells["support_vectors"]) else f"{int(cells['support_vectors'])}"
+        tiles.append(
+            ("Support vectors", text + at, f"Of {len(snapshot.alpha)} training rows: alpha > 0")
+        )
+    tiles += [
+        ("Train accuracy", _share(train), "Training rows classified correctly, when scored"),
+        ("Test accuracy", _share(test), "Rows that were set aside, when there are any"),
+        ("SVM solves", f"{int(cells['inner_solves'])}", "Inner solves so far"),
+        ("Solver time", f"{cells['elapsed']:.3f} s", "The solver's own work; pauses not counted"),
+    ]
+    return tiles
+
+
+def _share(value: float) -> str:
+    return "–" if math.isnan(value) else f"{100 * value:.1f} %"
