@@ -167,7 +167,8 @@ def _score(text: str, separator: str) -> float:
     others = set(_CANDIDATES) - {separator, " "}
     numbers = torn = 0
     for cell in cells:
-        if looks_numeric(cell):
+        # A blank inside may group thousands, or be the separator that was not tried.
+        if looks_numeric(cell) and " " not in cell:
             numbers += 1
         elif not others.isdisjoint(cell):
             torn += 1

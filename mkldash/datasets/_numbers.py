@@ -18,7 +18,10 @@ MISSING = frozenset({"", "?", "na", "n/a", "#n/a", "nan", "null"})
 
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
-_EITHER = re.compile(rf"[+-]?(?:\d+(?:[.,'’ \u00a0\u202f]\d+)*[.,]?|[.,]\d+){_EXPONENT}")
+_EITHER = re.compile(
+    rf"[+-]?(?:\d+(?:[.,]\d+)*[.,]?|[.,]\d+|\d{{1,3}}(?:['’ \u00a0\u202f]\d{{3}})+(?:[.,]\d*)?)"
+    rf"{_EXPONENT}"
+)
 _PLAIN = {
     mark: re.compile(rf"[+-]?(?:\d+(?:{re.escape(mark)}\d*)?|{re.escape(mark)}\d+){_EXPONENT}")
     for mark in ".,"
