@@ -112,12 +112,26 @@ def test_no_room_but_views_and_apps_loads_graphics() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=named)
 def test_modules_and_functions_are_short(path: Path) -> None:
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= LONGEST_MODULE
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert node.end_lineno is not None
-            assert node.end_lineno - node.lineno < LONGEST_FUNCTION, node.name
+    long = {
+        node.name: lines_of_code(node)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and lines_of_code(node) > LONGEST_FUNCTION
+    }
+    assert long == {}
+
+
+def lines_of_code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines from ``def`` to the end; the docstring, which may be long, does not count."""
+    assert function.end_lineno is not None
+    lines = function.end_lineno - function.lineno + 1
+    if ast.get_docstring(function) is not None:
+        said = function.body[0]
+        assert said.end_lineno is not None
+        lines -= said.end_lineno - said.lineno + 1
+    return lines
 
 
 def public_things() -> Iterator[tuple[str, object]]:
@@ -172,14 +186,22 @@ def test_public_functions_are_annotated() -> None:
     assert bare == []
 
 
-# Spelt in pieces, so that this file does not find itself.
-UNFINISHED = re.compile("|".join(("TODO", "FIXME", "XXX", "NotImplementedError")))
-GIVEN_UP = re.compile(r"pytest\.mark\.(sk" r"ip|xf" r"ail)|--re" r"runs")
-MACHINE = re.compile("|".join(("/root/", "/work/", "/home/", r"py" r"pi\.org", "deb" r"ian\.org")))
+def pieces(*halves: tuple[str, str]) -> re.Pattern[str]:
+    """Any of the words, spelt in halves so that this file does not find itself."""
+    return re.compile("|".join(first + second for first, second in halves))
+
+
+UNFINISHED = pieces(("TO", "DO"), ("FIX", "ME"), ("XX", "X"), ("NotImplemented", "Error"))
+GIVEN_UP = pieces((r"mark\.sk", "ip"), (r"mark\.xf", "ail"), ("--re", "runs"))
+MACHINE = pieces(
+    ("/ro", "ot/"), ("/wo", "rk/"), ("/ho", "me/"), ("pyp", r"i\.org"), ("deb", r"ian\.org")
+)
 TEXT = {".py", ".md", ".toml", ".ipynb", ".txt", ".cfg", ".yml", ".yaml", "", ".css", ".js"}
 
 
-@pytest.mark.parametrize("pattern", [UNFINISHED, GIVEN_UP, MACHINE], ids=lambda p: p.pattern[:9])
+@pytest.mark.parametrize(
+    "pattern", [UNFINISHED, GIVEN_UP, MACHINE], ids=["unfinished", "given up", "one machine"]
+)
 def test_no_file_holds_unfinished_marks_or_places_of_one_machine(pattern: re.Pattern[str]) -> None:
     found = []
     for path in tracked_files():
