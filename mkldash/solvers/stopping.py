@@ -35,8 +35,8 @@ _SENTENCES = {
     Status.ITERATION_LIMIT: "Iteration limit reached before the tolerance; the gap stands.",
     Status.TIME_LIMIT: "Time limit reached before the tolerance; the gap stands.",
     Status.STALLED: "Stalled: neither bound moved over 20 iterations; the gap stands.",
-    Status.NOT_FINITE: "A value was not finite or the bounds crossed; the last sound point is kept.",
-    Status.STOPPED: "Stopped by you; the gap stands as certified until then.",
+    Status.NOT_FINITE: "A value was not finite or the bounds crossed; the last sound point stands.",
+    Status.STOPPED: "Stopped by you; the gap stands.",
 }
 
 
