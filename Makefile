@@ -1,17 +1,18 @@
 # Every command builds what it needs and can be run again; the second time it
 # only checks time stamps.
 #
-#   make serve       dashboards at http://ADDRESS:PORT
+#   make serve       dashboards; PORT=8000 and ADDRESS=0.0.0.0 say where
 #   make test        every test, headless-browser tests included
 #   make lint        formatting, style, types, import rules
 #   make bench       what is timed, and against what
 #   make notebooks   executes every notebook from a clean kernel
 #   make lab         JupyterLab in notebooks/
+#   make clean       removes .venv and what was built
 
 SHELL := /bin/bash
 VENV ?= .venv
 ADDRESS ?= 127.0.0.1
-PORT ?= 5006
+PORT ?=
 ARGS ?=
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -23,7 +24,7 @@ help:
 	@sed -n 's/^#   //p' Makefile
 
 serve: $(VENV)/.installed
-	$(BIN)/mkldash serve --address $(ADDRESS) --port $(PORT) $(ARGS)
+	$(BIN)/mkldash serve --address $(ADDRESS) $(if $(PORT),--port $(PORT)) $(ARGS)
 
 lab: $(VENV)/.installed
 	$(BIN)/mkldash lab $(ARGS)

@@ -44,10 +44,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     _add_lists(commands)
     lab = _command(commands, "lab", "serving", "open JupyterLab on the notebooks")
     lab.set_defaults(what="lab")
-    lab.add_argument(
-        "jupyter", nargs=argparse.REMAINDER, metavar="...", help="options for JupyterLab"
-    )
-    return parser.parse_args(argv)
+    lab.epilog = "All other options go to JupyterLab."
+    arguments, others = parser.parse_known_args(argv)
+    if others and getattr(arguments, "what", None) != "lab":
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    arguments.jupyter = others
+    return arguments
 
 
 def _command(
@@ -65,7 +67,9 @@ def _add_serve(commands: argparse._SubParsersAction[_Parser]) -> None:
     serve = _command(commands, "serve", "serving", "serve the dashboards")
     serve.set_defaults(what="serve")
     serve.add_argument("--address", default="127.0.0.1", help="default: only this machine")
-    serve.add_argument("--port", type=int, default=5006, help="default 5006; 0: any free one")
+    serve.add_argument(
+        "--port", type=int, help="0: any free one; default 5006, or a free one if that is taken"
+    )
     serve.add_argument("--num-procs", type=int, default=1, help="processes; 10 users need 2")
     serve.add_argument("--show", action="store_true", help="open a browser")
 

@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import argparse
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 from mkldash.errors import InputError
 
-__all__ = ["notebook_folder", "run"]
+__all__ = ["USUAL_PORT", "notebook_folder", "run", "usual_port"]
+
+USUAL_PORT = 5006
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the dashboards or open JupyterLab until it is ended."""
     if arguments.what == "lab":
         return _lab(arguments.jupyter)
-    if not 0 <= arguments.port < 65536:
-        raise InputError(f"--port must lie between 0 and 65535, not {arguments.port}")
+    port = usual_port(arguments.address) if arguments.port is None else arguments.port
+    if not 0 <= port < 65536:
+        raise InputError(f"--port must lie between 0 and 65535, not {port}")
     if arguments.num_procs < 1:
         raise InputError(f"--num-procs must be at least 1, not {arguments.num_procs}")
     from mkldash.apps.serve import serve
 
     serve(
         address=arguments.address,
-        port=arguments.port,
+        port=port,
         num_procs=arguments.num_procs,
         show=arguments.show,
     )
     return 0
+
+
+def usual_port(address: str) -> int:
+    """5006, or 0 (any free one) when somebody else has it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, USUAL_PORT))
+        except OSError:
+            return 0
+    return USUAL_PORT
 
 
 def notebook_folder() -> Path:
