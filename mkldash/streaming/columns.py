@@ -102,6 +102,12 @@ class Columns:
         """One value, as a plain Python number."""
         return self._arrays[name][row].item()
 
+    def find(self, name: str, value: float) -> int | None:
+        """Row of `value` in a column that only rises, or None."""
+        column = self.read().get(name, np.empty(0))
+        row = int(np.searchsorted(column, value))
+        return row if row < len(column) and column[row] == value else None
+
     def late_row(self, row: int) -> dict[str, float]:
         """The late values that row `row` has, NaN left out."""
         cells = {

@@ -13,7 +13,14 @@ from mkldash.streaming.columns import Columns
 from mkldash.streaming.ledger import Ledger
 from mkldash.streaming.scalars import same_number
 
-__all__ = ["Replay", "ReplayCache", "ReplayError", "StateDroppedError", "as_recorded"]
+__all__ = [
+    "Replay",
+    "ReplayCache",
+    "ReplayError",
+    "StateDroppedError",
+    "as_recorded",
+    "close_steps",
+]
 
 #: ``replay(start, cancel)`` yields the snapshots after `start`.
 Replay = Callable[[Snapshot, "NDArray[np.uint8] | None"], Iterator[Snapshot]]
@@ -76,3 +83,10 @@ def as_recorded(snapshot: Snapshot, row: int, columns: Columns) -> Snapshot:
         if not same_number(was, now):
             raise ReplayError(f"replaying row {row} gave {name} {now!r} where the run had {was!r}")
     return dataclasses.replace(snapshot, elapsed=columns.cell("elapsed", row))
+
+
+def close_steps(steps: Iterator[Snapshot]) -> None:
+    """End a generator now, not when it is collected."""
+    close = getattr(steps, "close", None)
+    if close is not None:
+        close()

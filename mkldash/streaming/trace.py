@@ -20,6 +20,7 @@ from mkldash.streaming.replay import (
     ReplayError,
     StateDroppedError,
     as_recorded,
+    close_steps,
 )
 from mkldash.streaming.scalars import scalars_of
 from mkldash.streaming.thinning import choose_victims
@@ -137,9 +138,8 @@ class Trace:
         KeyError
             When no row has it.
         """
-        iterations = self.columns().get("iteration", np.empty(0))
-        row = int(np.searchsorted(iterations, iteration))
-        if row == len(iterations) or iterations[row] != iteration:
+        row = self._columns.find("iteration", iteration)
+        if row is None:
             raise KeyError(f"iteration {iteration} is not in the trace")
         return row
 
@@ -198,9 +198,7 @@ class Trace:
                     self._replayed.hold(at, snapshot)
                 yield snapshot
         finally:
-            close = getattr(steps, "close", None)
-            if close is not None:
-                close()
+            close_steps(steps)
 
     def values(self, k: int) -> dict[str, Value]:
         """Values that a score added to row `k` (arrays only while they are kept)."""
@@ -308,7 +306,7 @@ class Trace:
             self._scored = {row for row in other._scored if row <= k}
             self._n_scored = len(self._scored)
             self._latest = self._states[k]
-            self._best = _row_of_best(columns.read(), k)
+            self._best = columns.find("iteration", self._latest.best_iteration) or 0
             self._columns = columns  # last: readers see the rows from here on
             if self._ledger.total > self.budget:
                 self._thin()
@@ -400,8 +398,3 @@ class Trace:
                 self._ledger.remove(self._states.pop(k))
                 if self._ledger.total <= 0.9 * self.budget:
                     return
-
-
-def _row_of_best(cells: Mapping[str, NDArray[Any]], k: int) -> int:
-    found = np.flatnonzero(cells["iteration"] == cells["best_iteration"][k])
-    return int(found[0]) if len(found) else 0

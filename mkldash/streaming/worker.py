@@ -15,8 +15,9 @@ from mkldash.solvers.base import Origin, Snapshot, Solver, WarmStart, new_cancel
 from mkldash.solvers.driver import Result, solve
 from mkldash.streaming.control import Control, Wish
 from mkldash.streaming.jobs import Building, Cancelled, Factory, Job
+from mkldash.streaming.replay import Replay, close_steps
 from mkldash.streaming.slots import ComputeSlots
-from mkldash.streaming.trace import Replay, Trace
+from mkldash.streaming.trace import Trace
 
 __all__ = ["Worker"]
 
@@ -108,7 +109,7 @@ class Worker:
                     return
                 yield snapshot
         finally:
-            _close(steps)
+            close_steps(steps)
 
     def answer(self, wish: Wish) -> None:
         """Replay and score the wanted rows; a newer wish ends a replay."""
@@ -186,7 +187,7 @@ class Worker:
                 finally:
                     self._compute.release(ticket)
         finally:
-            _close(steps)
+            close_steps(steps)
 
 
 class _Paced:
@@ -211,9 +212,3 @@ def _replay(solver: Solver, problem: Problem) -> Replay:
         return solver.iterate(problem, start, cancel)
 
     return replay
-
-
-def _close(steps: Iterator[Snapshot]) -> None:
-    close = getattr(steps, "close", None)
-    if close is not None:
-        close()

@@ -134,14 +134,16 @@ def test_one_runs_and_one_waits_while_an_iteration_does_not_look(make):
 
 
 def test_a_late_result_is_never_under_new_values(make):  # U02
-    runner, seen, release = make(), set(), threading.Event()
+    runner, seen, begun, release = make(), set(), threading.Event(), threading.Event()
 
     def slow(building):  # does not look at its cancel flag
+        begun.set()
         release.wait(20)
         return golden_job(100.0)(building)
 
     old = runner.start(slow, parameters=100)
-    assert until(lambda: old.building)
+    assert begun.wait(5)
+    assert old.building
     runner.start(golden_job(1.0), parameters=1)
 
     def look() -> bool:

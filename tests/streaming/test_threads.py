@@ -1,5 +1,6 @@
 """The fixture that fails a test that leaves a thread behind."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ def test_a_test_that_leaves_a_thread_behind_fails(tmp_path):
         text=True,
         timeout=120,
         check=False,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""},
     )
     assert "2 passed, 1 error" in done.stdout
     assert "left threads behind: left-over" in done.stdout
