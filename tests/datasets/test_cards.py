@@ -11,6 +11,7 @@ import pytest
 from mkldash.datasets import cards, listing
 from mkldash.datasets.cards import available, find_card, load
 from mkldash.errors import InputError
+from mkldash.kernels.banks import make_terms
 
 NAMES = tuple(available())
 shipped = functools.cache(load)
@@ -134,6 +135,8 @@ def test_d14_liver_takes_drinks_and_keeps_selector_apart() -> None:
     for data in (liver, selector):
         assert data.card is not None
         assert "selector" in " ".join((*data.card.warnings, data.card.meaning))
+    assert len(make_terms("paper", liver.feature_names)) == 78
+    assert len(make_terms("paper", selector.feature_names)) == 91
     assert liver.card is not None
     assert liver.card.rule == "drinks >= 3"
 

@@ -98,6 +98,13 @@ def test_d09_text_column_is_named_with_its_values_and_two_ways_out() -> None:
     assert coded.X[:, 2].tolist() == [1, 0] * 4
 
 
+def test_k09_a_constant_column_is_read_like_any_other() -> None:
+    data = read_csv(files.T8_CONSTANT)
+    assert data.feature_names == ("size", "zero", "weight")
+    assert data.X[:, 1].tolist() == [0.0] * 8
+    np.testing.assert_array_equal(data.X[:, ::2], read_csv(files.T8_PLAIN).X)
+
+
 @pytest.mark.parametrize("dtype", ["object", "string", "category", "bool"])
 def test_d09_every_text_dtype_gives_the_same_answer(dtype: str) -> None:
     import pandas as pd
