@@ -31,9 +31,40 @@ def product(K: Array, a: Array) -> Array:
 
 
 @njit(cache=True, nogil=True)
+def _partner(
+    row: Array, a: Array, low: Array, e: Array, diagonal: Array, i: int, top: float
+) -> int:
+    """The row whose exchange with row i gains most in the quadratic model; -1 if none does."""
+    k_ii = diagonal[i]
+    gain = 0.0
+    best = -1
+    for j in range(a.shape[0]):
+        if a[j] > low[j]:
+            slack = top - e[j]
+            if slack > 0.0:
+                floor = 1e-12 * (k_ii + diagonal[j]) + 1e-300
+                curvature = max(k_ii + diagonal[j] - 2.0 * row[j], floor)
+                value = slack * slack / curvature
+                if value > gain:
+                    gain = value
+                    best = j
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _exchange(a: Array, i: int, j: int, delta: float, room_i: float, room_j: float) -> float:
+    """Move up to delta from a_j to a_i; lands exactly on a bound that it reaches."""
+    start_i, start_j = a[i], a[j]
+    moved = min(delta, room_i, room_j)
+    a[i] = start_i + room_i if moved == room_i else start_i + moved
+    a[j] = start_j - room_j if moved == room_j else start_j - moved
+    return moved
+
+
+@njit(cache=True, nogil=True)
 def smo(
     K: Array, y: Array, C: float, a: Array, e: Array, tol: float, max_steps: int, cancel: Flag
-) -> tuple[int, float]:
+) -> int:
     """Sequential minimal optimisation with second-order working sets, in place.
 
     Works on a = y * alpha, so that the box is [0, C] for y = +1 and [-C, 0]
@@ -55,85 +86,44 @@ def smo(
 
     Returns
     -------
-    steps : int
-    violation : float
-        max over {can rise} of e minus min over {can fall} of e.
+    int
+        Pair updates made.
     """
     n = y.shape[0]
-    low = np.empty(n)
-    high = np.empty(n)
+    low = np.where(y > 0.0, 0.0, -C)
+    high = np.where(y > 0.0, C, 0.0)
     diagonal = np.empty(n)
     for i in range(n):
-        low[i] = 0.0 if y[i] > 0.0 else -C
-        high[i] = C if y[i] > 0.0 else 0.0
         diagonal[i] = K[i, i]
-    top = -np.inf
-    bottom = np.inf
-    i_best = -1
-    for i in range(n):
-        if a[i] < high[i] and e[i] > top:
-            top = e[i]
-            i_best = i
-        if a[i] > low[i] and e[i] < bottom:
-            bottom = e[i]
-    steps = 0
-    while steps < max_steps:
-        if i_best < 0 or top - bottom <= tol:
-            break
-        if (steps & 255) == 0 and cancel[0] != 0:
-            break
-        row_i = K[i_best]
-        k_ii = diagonal[i_best]
-        gain = 0.0
-        j_best = -1
-        for j in range(n):
-            if a[j] > low[j]:
-                slack = top - e[j]
-                if slack > 0.0:
-                    curvature = k_ii + diagonal[j] - 2.0 * row_i[j]
-                    if curvature < 1e-12 * (k_ii + diagonal[j]) or curvature <= 0.0:
-                        curvature = 1e-12 * (k_ii + diagonal[j]) + 1e-300
-                    value = slack * slack / curvature
-                    if value > gain:
-                        gain = value
-                        j_best = j
-        if j_best < 0:
-            break
-        row_j = K[j_best]
-        curvature = k_ii + diagonal[j_best] - 2.0 * row_i[j_best]
-        floor = 1e-12 * (k_ii + diagonal[j_best]) + 1e-300
-        if curvature < floor:
-            curvature = floor
-        delta = (top - e[j_best]) / curvature
-        room_i = high[i_best] - a[i_best]
-        room_j = a[j_best] - low[j_best]
-        if delta >= room_i or delta >= room_j:
-            if room_i <= room_j:
-                delta = room_i
-                a[j_best] -= delta
-                a[i_best] = high[i_best]
-                if room_i == room_j:
-                    a[j_best] = low[j_best]
-            else:
-                delta = room_j
-                a[i_best] += delta
-                a[j_best] = low[j_best]
-        else:
-            a[i_best] += delta
-            a[j_best] -= delta
-        top = -np.inf
-        bottom = np.inf
-        i_best = -1
+    delta, row_i, row_j = 0.0, K[0], K[0]
+    for step in range(max_steps):
+        top, bottom, first = -np.inf, np.inf, -1
         for i in range(n):
             value = e[i] - delta * (row_i[i] - row_j[i])
             e[i] = value
             if a[i] < high[i] and value > top:
                 top = value
-                i_best = i
+                first = i
             if a[i] > low[i] and value < bottom:
                 bottom = value
-        steps += 1
-    return steps, top - bottom
+        if first < 0 or top - bottom <= tol or ((step & 255) == 0 and cancel[0] != 0):
+            return step
+        row_i = K[first]
+        second = _partner(row_i, a, low, e, diagonal, first, top)
+        if second < 0:
+            return step
+        row_j = K[second]
+        floor = 1e-12 * (diagonal[first] + diagonal[second]) + 1e-300
+        curvature = max(diagonal[first] + diagonal[second] - 2.0 * row_i[second], floor)
+        delta = _exchange(
+            a,
+            first,
+            second,
+            (top - e[second]) / curvature,
+            high[first] - a[first],
+            a[second] - low[second],
+        )
+    return max_steps
 
 
 @njit(cache=True, nogil=True)
@@ -193,7 +183,7 @@ def train(
     decision = product(K, a)
     while steps < max_steps and cancel[0] == 0:
         e = y - decision
-        taken, _ = smo(K, y, C, a, e, tol, max_steps - steps, cancel)
+        taken = smo(K, y, C, a, e, tol, max_steps - steps, cancel)
         steps += taken
         # Recomputing removes what rounding gathered over the steps.
         decision = product(K, a)

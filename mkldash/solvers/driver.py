@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mkldash.problems.certificates import relative_gap
 from mkldash.problems.problem import Problem
-from mkldash.solvers.base import Best, Snapshot, Solver, WarmStart, new_cancel_flag
+from mkldash.solvers.base import Best, Origin, Snapshot, Solver, WarmStart, new_cancel_flag
 from mkldash.solvers.stopping import Status, StopRule, StopWatch
 
 __all__ = ["Result", "solve"]
@@ -89,7 +89,10 @@ def solve(
     """
     flag = new_cancel_flag() if cancel is None else cancel
     watch = StopWatch(StopRule() if stop is None else stop)
-    last = start if isinstance(start, Snapshot) else None
+    # A snapshot of another problem is only a warm start: its bounds mean nothing here.
+    last: Snapshot | None = None
+    if isinstance(start, Snapshot) and start.origin == Origin(solver.name, problem.key):
+        last = start
     status: Status | None = None
     steps = solver.iterate(problem, start, flag)
     for snapshot in steps:

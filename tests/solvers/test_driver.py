@@ -83,6 +83,12 @@ def test_cancelled_before_the_first_iteration_says_so():
         solve(SOLVER, golden_problem(), cancel=np.ones(1, dtype=np.uint8))
 
 
+def test_a_cancelled_run_never_shows_the_bounds_of_another_problem():
+    other = solve(SOLVER, golden_problem(0.0), stop=StopRule(max_iter=2)).last
+    with pytest.raises(RuntimeError, match="before its first"):
+        solve(SOLVER, golden_problem(1.0), start=other, cancel=np.ones(1, dtype=np.uint8))
+
+
 def test_resumed_runs_go_on_counting():
     first = solve(SOLVER, golden_problem(), stop=StopRule(tol=1e-12, max_iter=3))
     second = solve(SOLVER, golden_problem(), start=first.last, stop=StopRule(tol=1e-12, max_iter=7))
