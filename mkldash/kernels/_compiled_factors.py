@@ -86,6 +86,29 @@ def cholesky_step(
 
 
 @njit(cache=True, nogil=True)
+def interpolation_sums(factor: Floats, pivots: Ints, sizes: Floats) -> Floats:
+    """sum_p |W_pi| sizes[pivots_p] for every row i, shape (m,).
+
+    W (r, m) solves factor[:, pivots] W = factor, an upper triangle: the weights
+    with which the pivots' kernel rows interpolate those of row i.
+    """
+    rank, m = factor.shape
+    W = factor.copy()
+    out = np.zeros(m)
+    for j in range(rank - 1, -1, -1):
+        row = W[j]
+        for later in range(j + 1, rank):
+            c, lower = factor[j, pivots[later]], W[later]
+            for i in range(m):
+                row[i] -= c * lower[i]
+        diagonal, size = factor[j, pivots[j]], sizes[pivots[j]]
+        for i in range(m):
+            row[i] /= diagonal
+            out[i] += size * abs(row[i])
+    return out
+
+
+@njit(cache=True, nogil=True)
 def centred_trace(factor: Floats, counts: Floats) -> float:
     """trace(H L L' H) without cancellation, factor (r, m) with row counts (m,)."""
     n = counts.sum()

@@ -107,7 +107,7 @@ def build_bank(
         If the chosen storage does not fit; nothing has been allocated, unless the
         probe was wrong about the ranks.
     """
-    X = as_features(X).copy()
+    X = as_features(X) + 0.0  # a copy; the key must not tell -0.0 from 0.0
     terms = _checked(X, terms, storage, residual)
     estimate = estimate_memory(len(X), len(terms), n_test)
     request = _Request(X, terms, normalize, residual, memory_limit, estimate)

@@ -57,14 +57,17 @@ class DistinctRows:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """K = L L' + R on the distinct rows; R is positive semidefinite up to rounding.
+    """K = L L' + R on the distinct rows, with |R_ij| <= sqrt(left_i left_j).
+
+    So |a'Ra| <= residual |a|^2 and |(Ra)_i| <= sqrt(left_i residual) |a|.
 
     Attributes
     ----------
     columns : array, shape (rank, n_distinct)
         L', one column of L in each row.
     left : array, shape (n_distinct,)
-        Bound on the diagonal of R, rounding included.
+        Bound on the diagonal of R that bounds its other entries too, as above;
+        rounding included.
     trace : float
         trace(K) over all rows.
     residual : float
@@ -109,14 +112,12 @@ def pivoted_cholesky(
 
     Notes
     -----
-    Rounding: |K - L L' - R|_ij <= (r + 4) 2 u sqrt(K_ii K_jj) with u = 2^-53 [1]_,
-    so (2 r + 8) u K_ii on the diagonal bounds it (Cauchy-Schwarz), for quadratic
-    forms as well as for single entries.
+    Harbrecht, Peters and Schneider [1]_ bound the exact R; rounding is `_rounding`.
 
     References
     ----------
-    .. [1] Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., sec. 10.1;
-       Harbrecht, Peters and Schneider, Appl. Numer. Math. 62 (2012), for the pivots.
+    .. [1] On the low-rank approximation by the pivoted Cholesky decomposition,
+       Applied Numerical Mathematics 62, 2012, algorithm 1.
     """
     column_of = _column_source(term.kernel, rows.X)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -141,10 +142,33 @@ def pivoted_cholesky(
             factor, rank, pivots, column, left, rows.counts
         )
         rank += 1
-    left += (2 * rank + 8) * _UNIT * diagonal
     columns = factor[:rank].copy()
+    left += _rounding(columns, pivots[:rank], diagonal)
     centred = _compiled_factors.centred_trace(columns, rows.counts)
     return Factor(columns, left, trace, float(rows.counts @ left), centred)
+
+
+def _rounding(columns: Array, pivots: NDArray[np.int64], diagonal: Array) -> Array:
+    """What rounding adds to `Factor.left`, shape (n_distinct,).
+
+    Each column of L solves its pivot's equations to g sqrt(K_ii K_pp) in row i,
+    g = (r + 8) 2^-53 [1]_ (the 8: scaling and the diagonal).  A row that is no
+    pivot is a combination of pivots, its interpolation weights W = L_pivots^-T L',
+    so the errors of the pivots reach it through W:
+
+        error_ij <= g (sqrt(K_ii) + w_i) (sqrt(K_jj) + w_j),
+        w_i = sum_p |W_pi| sqrt(K_pp).
+
+    References
+    ----------
+    .. [1] Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2002,
+       sections 10.1 and 10.3.
+    """
+    roots = np.sqrt(diagonal)
+    through = roots
+    if len(columns) < len(diagonal):
+        through = _compiled_factors.interpolation_sums(columns, pivots, roots)
+    return (len(columns) + 8) * _UNIT * (roots + through) ** 2
 
 
 def estimate_rank(term: KernelTerm, rows: DistinctRows, residual: float) -> int:

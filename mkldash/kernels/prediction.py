@@ -61,7 +61,7 @@ class TermPredictor:
             live = [k for k in positions if weights[k] != 0.0]
             if live:
                 kernels = [(self.terms[k].kernel, weights[k]) for k in live]
-                train = np.ascontiguousarray(self.X[np.ix_(support, list(columns))])
+                train = np.ascontiguousarray(self.X[support][:, list(columns)])
                 for piece in _pieces(len(rows), len(support)):
                     block = np.ascontiguousarray(rows[piece][:, columns])
                     out[piece] += _weighted(kernels, block, train) @ a[support]
