@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mkldash.errors import InputError, MemoryLimitError
+from mkldash.estimators.stack import KernelStack
 
 Array = NDArray[np.float64]
 
@@ -53,6 +54,8 @@ def check_features(
     TypeError
         For cells that are no numbers at all, as scikit-learn wants it.
     """
+    if isinstance(X, KernelStack):
+        raise InputError("X is a KernelStack of matrices, not features; set kernels='precomputed'")
     labels = _column_names(X) or (list(names) if names is not None else [])
     refuse_text(X)
     try:

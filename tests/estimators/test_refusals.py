@@ -1,0 +1,282 @@
+"""Bad input is refused before solving, with the place and a remedy."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from mkldash import ElasticNetMKLClassifier, KernelStack
+from mkldash.errors import InputError, MemoryLimitError
+from mkldash.estimators.checks import refuse_text
+from mkldash.kernels.gaussian import Gaussian
+from mkldash.kernels.linear import Linear
+from mkldash.solvers.block_coordinate import BlockCoordinateDescent
+from tests.estimators.recipes import T8, T8_LABELS, T8_OBJECTIVE, exact, three_classes
+from tests.recipes import golden_blocks, golden_data, golden_kernels
+
+COLOURS = ["red", "blue", "red", "blue", "red", "blue", "red", "blue"]
+
+
+def coloured(dtype: str) -> pd.DataFrame:
+    frame = pd.DataFrame({"size": T8[:, 0], "colour": COLOURS, "weight": T8[:, 1]})
+    if dtype == "bool":
+        frame["colour"] = frame["colour"] == "red"
+    else:
+        frame["colour"] = frame["colour"].astype(dtype)
+    return frame
+
+
+@pytest.mark.parametrize("dtype", ["object", "string", "category", "str", "bool"])
+def test_text_in_a_frame_is_named_for_every_dtype(dtype: str) -> None:
+    values = "'False', 'True'" if dtype == "bool" else "'blue', 'red'"
+    with pytest.raises(InputError) as caught:
+        exact("linear").fit(coloured(dtype), T8_LABELS)
+    assert str(caught.value) == (
+        f"column 'colour' holds text or categories, not numbers ({values}): one-hot encode it "
+        "(pandas.get_dummies(X, columns=['colour'], dtype=float)), or leave it out"
+    )
+
+
+def test_the_remedies_for_text_work() -> None:
+    frame = coloured("object")
+    model = exact("linear").fit(frame.drop(columns="colour"), T8_LABELS)
+    assert model.upper_ == pytest.approx(T8_OBJECTIVE, rel=1e-6)
+    encoded = pd.get_dummies(frame, columns=["colour"], dtype=float)
+    assert exact("linear").fit(encoded, T8_LABELS).n_features_in_ == 4
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pytest.param(np.array([[1, "red"], [2, "blue"]], dtype=object), id="object"),
+        pytest.param(np.array([[1, 2], [3, "red"]], dtype=object), id="mixed"),
+    ],
+)
+def test_text_in_an_array_is_named_by_position(X: np.ndarray) -> None:
+    with pytest.raises(InputError, match=r"column 1 holds text .*'red'"):
+        ElasticNetMKLClassifier("linear").fit(X, [0, 1])
+
+
+def test_numbers_of_every_frame_dtype_are_no_text() -> None:
+    frame = pd.DataFrame(
+        {
+            "object": pd.Series([1, 2.5], dtype=object),
+            "Int64": pd.Series([1, 2], dtype="Int64"),
+            "float32": pd.Series([1, 2], dtype="float32"),
+            "missing": pd.Series([1, None], dtype=object),
+        }
+    )
+    refuse_text(frame)
+    frame["when"] = pd.to_datetime(["2019-01-01", "2020-01-01"])
+    with pytest.raises(InputError, match=r"column 'when' .*2019"):
+        refuse_text(frame)
+
+
+@pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")])
+def test_missing_values_are_named_with_their_place(value: float, name: str) -> None:
+    X, y = golden_data()
+    model = ElasticNetMKLClassifier("golden").fit(X, y)
+    X[7, 2] = value
+    message = f"X holds {name} in row 7, column 2, counted from 0"
+    with pytest.raises(InputError, match=message):
+        ElasticNetMKLClassifier("golden").fit(X, y)
+    with pytest.raises(InputError, match=message):
+        model.predict(X)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    with pytest.raises(InputError, match=f"X holds {name} in row 7, column 'c'"):
+        ElasticNetMKLClassifier("golden").fit(frame, y)
+    X[9, 1] = np.nan
+    with pytest.raises(InputError, match=r"row 7, column 2 \(2 such values\)"):
+        ElasticNetMKLClassifier("golden").fit(sparse.csr_matrix(X), y)
+
+
+def test_labels_are_checked() -> None:
+    X, y = golden_data()
+    model = ElasticNetMKLClassifier("golden")
+    with pytest.raises(InputError, match="X has 20 rows, y has 19 labels"):
+        model.fit(X, y[:-1])
+    with pytest.raises(InputError, match="X has 20 rows, y has 21 labels"):
+        exact().fit(golden_kernels(), np.append(y, 1.0))
+    with pytest.raises(InputError, match="only class 'yes' found, two needed"):
+        model.fit(X, ["yes"] * 20)
+    with pytest.raises(InputError, match="only class 1 found, two needed"):
+        exact().fit(golden_kernels(), np.ones(20, dtype=int))
+    with pytest.raises(InputError, match="requires y to be passed"):
+        model.fit(X, None)
+    gap = y.copy()
+    gap[3] = np.nan
+    with pytest.raises(InputError, match="y holds nan in row 3"):
+        model.fit(X, gap)
+    words = np.where(y > 0, "b", "a").astype(object)
+    words[5] = None
+    with pytest.raises(InputError, match="y holds None in row 5"):
+        model.fit(X, words)
+    with pytest.raises(InputError, match="Unknown label type"):
+        model.fit(X, np.linspace(0.1, 2.3, 20))
+    with pytest.raises(InputError, match="one label for each row"):
+        model.fit(X, np.column_stack([y, y]))
+    with pytest.raises(TypeError, match="sample_weight"):
+        model.fit(X, y, sample_weight=np.ones(20))
+
+
+def test_other_columns_at_prediction_are_refused() -> None:
+    X, y = golden_data()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = ElasticNetMKLClassifier("golden").fit(frame, y)
+    with pytest.raises(InputError, match=r"X has 3 features, but .* is expecting 4 features"):
+        ElasticNetMKLClassifier("golden").fit(X, y).predict(X[:, :3])
+    with pytest.raises(InputError, match="feature names should match"):
+        model.predict(frame[list("abdc")])
+
+
+def test_matrices_and_tables_are_told_apart() -> None:
+    X, y = golden_data()
+    with pytest.raises(InputError, match="set kernels='precomputed'"):
+        ElasticNetMKLClassifier().fit(golden_kernels(), y)
+    with pytest.raises(InputError, match="kernel 0 must be a square matrix"):
+        exact().fit(X, y)
+    with pytest.raises(InputError, match="kernels='precomputed'"):
+        ElasticNetMKLClassifier().fit(KernelStack(golden_kernels()), y)
+    with pytest.raises(InputError, match="matrices go into fit, with kernels='precomputed'"):
+        ElasticNetMKLClassifier(golden_kernels()).fit(X, y)
+
+
+def test_nested_lists_of_kernels_are_refused() -> None:
+    kernels, y = golden_kernels(), golden_data()[1]
+    nested = [[kernels[0], kernels[1]], [kernels[2], kernels[3]]]
+    with pytest.raises(InputError, match=r"item 0 .* list of 2.*concatenate"):
+        exact().fit(nested, y)
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((4, 5, 5), r"expected \(4 kernels, n_test, 20\).*test-by-test"),
+        ((4, 20, 5), r"expected \(4 kernels, n_test, 20\).*transposed"),
+        ((3, 5, 20), r"expected \(4 kernels, n_test, 20\), got shape \(3, 5, 20\)|got 3 blocks"),
+        ((5, 20), r"expected \(4 kernels, n_test, 20\)"),
+    ],
+)
+def test_blocks_of_the_wrong_shape_are_refused(shape: tuple[int, ...], message: str) -> None:
+    model = ElasticNetMKLClassifier("precomputed").fit(golden_kernels(), golden_data()[1])
+    with pytest.raises(InputError, match=message):
+        model.predict(np.zeros(shape))
+
+
+def test_a_value_missing_in_a_block_that_counts_is_named() -> None:
+    X, y = golden_data()
+    model = exact().fit(golden_kernels(), y)
+    blocks = golden_blocks(X[:3], X)
+    blocks[1, 2, 4] = np.nan
+    with pytest.raises(InputError, match=r"kernel 1 holds nan at position \(2, 4\)"):
+        model.predict(blocks)
+
+
+def test_a_value_missing_in_a_training_matrix_is_named() -> None:
+    kernels = golden_kernels()
+    kernels[1, 1, 4] = kernels[1, 4, 1] = np.nan
+    with pytest.raises(InputError, match=r"kernel 1: 2 entries .*\(1, 4\)"):
+        exact().fit(kernels, golden_data()[1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernels": "papper"}, "kernels='papper' is no bank; there are gaussian, golden"),
+        ({"kernels": []}, "at least one kernel"),
+        ({"kernels": [Linear(), "gaussian"]}, "item 1 of kernels is a str"),
+        ({"kernels": [Linear(), Linear()]}, "two kernels are named 'linear · all'"),
+        ({"kernels": 3}, "kernels must name a bank"),
+        ({"eta": 1.5}, "eta must lie between 0 and 1"),
+        ({"C": 0}, "C must be a positive number"),
+        ({"tol": -1.0}, "tol must be a positive number"),
+        ({"max_iter": -1}, "max_iter must not be negative"),
+        ({"time_limit": 0.0}, "time_limit must be positive"),
+        ({"normalize": "yes"}, "normalize must be True, False or 'auto'"),
+        ({"storage": "sparse"}, "storage must be one of"),
+        ({"solver": "newton"}, "solver must be one of block-coordinate"),
+    ],
+    ids=str,
+)
+def test_parameters_are_checked_in_fit(parameters: dict[str, Any], message: str) -> None:
+    X, y = golden_data()
+    model = ElasticNetMKLClassifier(**parameters)
+    with pytest.raises(InputError, match=message):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_kernels_that_do_not_fit_in_memory_are_refused_before_they_are_built() -> None:
+    n = 20_000
+    X = np.random.default_rng(0).standard_normal((n, 2))
+    y = np.arange(n) % 2
+    model = ElasticNetMKLClassifier([Gaussian(w) for w in range(1, 101)], storage="dense")
+    tracemalloc.start()
+    try:
+        with pytest.raises(MemoryLimitError) as caught:
+            model.fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "320,000,000,000 bytes" in str(caught.value)
+    assert peak < 50 * 2**20
+    many = KernelStack(np.broadcast_to(np.zeros((n, n), dtype=np.float32), (100, n, n)))
+    with pytest.raises(MemoryLimitError, match=r"160,008,000,000 bytes \(100 kernels of 20000"):
+        ElasticNetMKLClassifier("precomputed").fit(many, y)
+
+
+def test_a_sparse_table_too_large_to_be_dense_is_refused() -> None:
+    X = sparse.eye_array(4000, 200_000, format="csr")
+    model = ElasticNetMKLClassifier([Linear()])
+    with pytest.raises(MemoryLimitError, match="6,400,000,000 bytes when dense"):
+        model.fit(X, np.arange(4000) % 2)
+
+
+def test_a_limit_is_reported_with_the_gap_a_reason_and_a_remedy() -> None:
+    X, y = golden_data()
+    model = ElasticNetMKLClassifier("golden", tol=1e-12, max_iter=2)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    assert len(caught) == 1
+    assert str(caught[0].message) == (
+        f"the certified relative gap is {model.gap_:.6g}, above tol=1e-12, after 2 iterations: it "
+        "reached max_iter; raise max_iter (now 2), or accept this gap with a larger tol "
+        "(now 1e-12)"
+    )
+    assert model.status_ == "iteration_limit"
+    assert model.gap_ > 1e-12
+    assert model.predict(X).shape == (20,)
+    model.set_params(max_iter=500, time_limit=1e-9)
+    with pytest.warns(
+        ConvergenceWarning, match=r"reached time_limit; raise time_limit \(now 1e-09"
+    ):
+        model.fit(X, y)
+    assert model.status_ == "time_limit"
+
+
+def test_a_stall_is_reported() -> None:
+    X, y = golden_data()
+    model = ElasticNetMKLClassifier(
+        "golden", tol=1e-15, max_iter=5000, solver=BlockCoordinateDescent(inner_tol=1e-2)
+    )
+    with pytest.warns(ConvergenceWarning, match="it stalled.*inner tolerance"):
+        model.fit(X, y)
+    assert model.status_ == "stalled"
+
+
+def test_a_limit_names_the_class_that_met_it() -> None:
+    X, y = three_classes()
+    model = ElasticNetMKLClassifier("gaussian", tol=1e-12, max_iter=1)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    assert len(caught) == 1
+    lines = str(caught[0].message).splitlines()
+    assert len(lines) == model.status_.count("iteration_limit") > 0
+    assert lines[0].startswith("class 'a' against the rest: the certified relative gap is ")

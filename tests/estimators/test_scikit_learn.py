@@ -1,0 +1,161 @@
+"""The estimator among scikit-learn's tools."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from joblib.externals.loky import get_reusable_executor
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from mkldash import ElasticNetMKLClassifier
+from mkldash.kernels.base import KernelTerm
+from mkldash.kernels.gaussian import Gaussian
+from mkldash.kernels.linear import Linear
+from mkldash.solvers.block_coordinate import BlockCoordinateDescent
+from tests.estimators.recipes import three_classes
+from tests.recipes import golden_data, golden_kernels
+
+
+def checks() -> Iterator[Any]:
+    """Every check of scikit-learn on three estimators."""
+    for name, estimator in {
+        "paper": ElasticNetMKLClassifier(),
+        "linear": ElasticNetMKLClassifier("linear", eta=1.0, C=10.0),
+        "list": ElasticNetMKLClassifier([Gaussian(1.0), Linear()], normalize=False, eta=0.0),
+    }.items():
+        for instance, check in estimator_checks_generator(estimator, mark=None):
+            function = getattr(check, "func", check).__name__
+            yield pytest.param(instance, check, id=f"{name}-{function}")
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(checks()))
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning",
+    "ignore::mkldash.kernels.normalization.ConstantKernelWarning",
+    "ignore::mkldash.estimators.reports.UnequalTracesWarning",
+)
+def test_scikit_learns_own_checks(
+    estimator: BaseEstimator, check: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One of the checks runs only when arrays of other libraries are let in.
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    check(estimator)
+
+
+def test_tags_and_type() -> None:
+    table, given = ElasticNetMKLClassifier(), ElasticNetMKLClassifier("precomputed")
+    assert is_classifier(table)
+    assert not get_tags(table).input_tags.pairwise
+    assert get_tags(given).input_tags.pairwise
+    assert get_tags(table).classifier_tags.multi_class
+    assert get_tags(make_pipeline(given)).input_tags.pairwise
+
+
+def test_a_clone_has_equal_parameters_and_the_original_keeps_its_own() -> None:
+    kernels = [Gaussian(1.0), KernelTerm(Linear(), (0, 2), "pair")]
+    solver = BlockCoordinateDescent(inner_tol=1e-9)
+    model = ElasticNetMKLClassifier(kernels, eta=0.2, solver=solver)
+    assert model.get_params()["kernels"] is kernels
+    assert model.get_params()["solver"] is solver
+    twin = clone(model)
+    assert twin.get_params() == model.get_params()
+    X, y = golden_data()
+    before = pickle.dumps(model.get_params())
+    model.fit(X, y)
+    assert pickle.dumps(model.get_params()) == before
+    assert model.kernels is kernels
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)
+
+
+def test_fitted_attributes_end_in_an_underscore() -> None:
+    X, y = golden_data()
+    model = ElasticNetMKLClassifier("golden")
+    parameters = set(vars(model))
+    new = set(vars(model.fit(X, y))) - parameters
+    assert all(name.endswith("_") or name.startswith("_") for name in new)
+    documented = ElasticNetMKLClassifier.__doc__ or ""
+    for name in new:
+        assert name.startswith("_") or name in documented, name
+
+
+def test_new_parameters_and_a_new_fit_equal_a_fresh_one() -> None:
+    X, y = golden_data()
+    model = ElasticNetMKLClassifier("golden").fit(X, y)
+    again = model.set_params(C=1, kernels="linear").fit(X, y)
+    fresh = ElasticNetMKLClassifier("linear", C=1).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), fresh.decision_function(X))
+    assert again.upper_ == fresh.upper_
+
+
+@pytest.mark.parametrize("kernels", ["golden", "precomputed"])
+def test_a_pickle_decides_bitwise_alike(kernels: str) -> None:
+    X, y = golden_data()
+    given = golden_kernels() if kernels == "precomputed" else X
+    unfitted = pickle.loads(pickle.dumps(ElasticNetMKLClassifier(kernels, eta=0.2)))
+    model = unfitted.fit(given, y)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(given), model.decision_function(given))
+    assert copy.get_params() == model.get_params()
+    assert copy.result_.status is model.result_.status
+
+
+def test_a_pickle_holds_no_kernel_matrix() -> None:
+    X = np.random.default_rng(0).standard_normal((300, 4))
+    y = X[:, 0] > 0
+    model = ElasticNetMKLClassifier("paper", storage="dense").fit(X, y)
+    assert len(pickle.dumps(model)) < 65 * 300 * 301 * 4 / 10
+
+
+def test_a_pipeline_with_a_grid_search_in_two_processes() -> None:
+    X, y = golden_data()
+    pipeline = Pipeline([("scale", StandardScaler()), ("mkl", ElasticNetMKLClassifier("golden"))])
+    grid = {"mkl__eta": [0, 0.5, 1], "mkl__C": [1, 100]}
+    try:
+        search = GridSearchCV(pipeline, grid, cv=2, n_jobs=2, error_score="raise").fit(X, y)
+    finally:
+        get_reusable_executor().shutdown(wait=True)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    direct = clone(pipeline).set_params(**search.best_params_).fit(X, y)
+    np.testing.assert_allclose(
+        search.decision_function(X), direct.decision_function(X), rtol=1e-12, atol=0
+    )
+    alone = GridSearchCV(pipeline, grid, cv=2).fit(X, y)
+    assert alone.best_params_ == search.best_params_
+
+
+def test_a_warm_start_resumes_or_starts_from_the_last_weights() -> None:
+    X, y = golden_data()
+    settings = {"standardize": False, "tol": 1e-9, "max_iter": 1000}
+    cold = ElasticNetMKLClassifier("golden", C=100.0, **settings).fit(X, y)
+    warm = ElasticNetMKLClassifier("golden", C=99.0, warm_start=True, **settings).fit(X, y)
+    assert warm.set_params(C=100.0).fit(X, y).upper_ == pytest.approx(cold.upper_, rel=1e-8)
+    assert warm.n_iter_ <= cold.n_iter_
+    before = warm.n_iter_
+    # The same problem goes on where it ended.
+    assert warm.fit(X, y).n_iter_ == before + 1
+    # Other data, other classes: nothing to go on from, and no error.
+    other, labels = three_classes()
+    warm.set_params(tol=1e-3)
+    assert warm.fit(other, labels).weights_.shape == (3, 4)
+    assert warm.fit(X[:15], y[:15]).weights_.shape == (4,)
+
+
+def test_the_package_gives_the_estimator_when_asked() -> None:
+    import mkldash
+    from mkldash import estimators
+
+    assert mkldash.ElasticNetMKLClassifier is estimators.ElasticNetMKLClassifier
+    assert mkldash.KernelStack is estimators.KernelStack
+    with pytest.raises(AttributeError, match="no attribute 'Classifier'"):
+        mkldash.Classifier  # noqa: B018
