@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mkldash.solvers.base import Snapshot
-    from mkldash.solvers.stopping import StopRule
 
 __all__ = ["ProgressBar", "share_done"]
 
@@ -49,12 +48,12 @@ class ProgressBar:
 
     Parameters
     ----------
-    stop : StopRule
-        Of the run.
+    tol : float
+        Relative gap at which the run ends.
     """
 
-    def __init__(self, stop: StopRule) -> None:
-        self._stop = stop
+    def __init__(self, tol: float) -> None:
+        self._tol = tol
         self._first_gap = math.inf
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._every = 0.1 if self._terminal else 2.0
@@ -72,6 +71,17 @@ class ProgressBar:
             self._due = now + self._every
             self._draw(snapshot)
 
+    def stage(self, sentence: str) -> None:
+        """What is being prepared; shown on a terminal only, until `clear`."""
+        if self._terminal:
+            self._show(f"{sentence} ...")
+
+    def clear(self) -> None:
+        """Empty the line, for what comes next."""
+        if self._terminal and self._drawn:
+            self._show("")
+            self._write("\r")
+
     def close(self) -> None:
         """Draw the last iteration and leave the line."""
         if self._last is not None:
@@ -81,17 +91,19 @@ class ProgressBar:
 
     def line(self, snapshot: Snapshot) -> str:
         """The text for `snapshot`."""
-        share = share_done(snapshot.gap, self._first_gap, self._stop.tol)
+        share = share_done(snapshot.gap, self._first_gap, self._tol)
         filled = round(share * _WIDTH)
         bar = "#" * filled + "." * (_WIDTH - filled)
         gap = f"{snapshot.gap:.2e}" if math.isfinite(snapshot.gap) else "not yet finite"
         return (
             f"[{bar}] iteration {snapshot.iteration}, "
-            f"gap {gap} (to {self._stop.tol:g}), {snapshot.elapsed:.1f} s"
+            f"gap {gap} (to {self._tol:g}), {snapshot.elapsed:.1f} s"
         )
 
     def _draw(self, snapshot: Snapshot) -> None:
-        text = self.line(snapshot)
+        self._show(self.line(snapshot))
+
+    def _show(self, text: str) -> None:
         if text == self._drawn:
             return
         if self._terminal:

@@ -31,6 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Solve what the arguments say; returns the exit code."""
     from mkldash.cli.report import as_json, as_words
     from mkldash.experiments.scores import score
+    from mkldash.experiments.warming import warm_up
     from mkldash.experiments.workload import prepare
     from mkldash.solvers.base import new_cancel_flag
     from mkldash.solvers.driver import solve
@@ -40,10 +41,15 @@ def run(arguments: argparse.Namespace) -> int:
     choices = choices_from(arguments)
     if arguments.trace is not None:
         check_writable(arguments.trace)
-    workload = prepare(choices)
+    bar = ProgressBar(choices.tol)
+    try:
+        workload = prepare(choices, progress=bar.stage)
+        bar.stage("compiling the inner loops, once on a machine")
+        warm_up(workload.solver, workload.bank.storage)
+    finally:
+        bar.clear()
     for note in workload.notes:
         _say(f"note: {note}")
-    bar = ProgressBar(workload.stop)
     flag = new_cancel_flag()
     trace = None if arguments.trace is None else Trace()
     record = () if trace is None else (trace.append,)

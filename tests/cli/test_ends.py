@@ -36,6 +36,8 @@ from mkldash.solvers.block_coordinate import BlockCoordinateDescent
 
 def deaf(self, problem, resume, warm, cancel):
     steps = original(self, problem, resume, warm, cancel)
+    if problem.n_rows < 100:
+        yield from steps
     yield next(steps)
     time.sleep(600)
 
@@ -68,7 +70,7 @@ def test_ctrl_c_ends_with_the_partial_result() -> None:
 
 
 def test_a_second_ctrl_c_does_not_wait() -> None:
-    process = start("solve", "golden", "--json", code=textwrap.dedent(DEAF))
+    process = start("solve", "sonar", "--bank", "linear", "--json", code=textwrap.dedent(DEAF))
     assert process.stderr is not None
     wait_for(process.stderr, "iteration 0")
     process.send_signal(signal.SIGINT)
@@ -146,7 +148,7 @@ def test_numbers_that_are_not_finite_exit_with_1(monkeypatch: pytest.MonkeyPatch
 
     def poisoned(self, *arguments):
         for snapshot in original(self, *arguments):
-            if snapshot.iteration == 2:
+            if snapshot.iteration == 2 and len(snapshot.alpha) == 12:
                 yield dataclasses.replace(snapshot, objective=float("nan"))
                 return
             yield snapshot

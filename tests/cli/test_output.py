@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -13,7 +14,6 @@ import mkldash
 import mkldash.cli.listing
 from mkldash.cli import main
 from mkldash.cli.progress import ProgressBar, share_done
-from mkldash.solvers.stopping import StopRule
 from tests.cli._run import EXACT, Cli
 
 KEYS = """data rows features kernels solver parameters status status_text upper lower gap iterations
@@ -97,10 +97,13 @@ def test_words_say_what_each_number_is(cli: Cli) -> None:
         "% of the optimum",
         "SVM solves",
         "of 61 kernels carry weight",
-        "eta*sum + (1-eta)*sum of squares = 1 ",
+        "(at most 1)",
         "linear · ",
     ):
         assert fact in words
+    constraint = re.search(r"eta\*sum \+ \(1-eta\)\*sum of squares = (\S+) ", words)
+    assert constraint is not None
+    assert 0.999 <= float(constraint[1]) <= 1.0
 
 
 def test_the_trace_holds_every_iteration(cli: Cli, tmp_path: Path) -> None:
@@ -134,14 +137,17 @@ def test_on_a_terminal_the_bar_stays_on_one_line(monkeypatch: pytest.MonkeyPatch
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    bar = ProgressBar(StopRule())
+    bar = ProgressBar(1e-3)
+    bar.stage("building the kernels")
+    bar.clear()
     steps = BlockCoordinateDescent().iterate(golden_problem())
     for _ in range(3):
         bar(next(steps))
     bar.close()
     drawn = screen.getvalue()
     assert drawn.count("\n") == 1
-    assert drawn.startswith("\r[")
+    assert drawn.startswith("\rbuilding the kernels ...\r ")
+    assert "\r[" in drawn
     assert "iteration 2" in drawn.rsplit("\r", 1)[1]
 
 

@@ -1,0 +1,31 @@
+"""Compiles what a run needs before its clock starts."""
+
+from __future__ import annotations
+
+from mkldash.datasets.synthetic import golden
+from mkldash.kernels.banks import make_terms
+from mkldash.kernels.building import build_bank
+from mkldash.problems.problem import Problem
+from mkldash.solvers.base import Solver
+from mkldash.solvers.driver import solve
+from mkldash.solvers.stopping import StopRule
+
+__all__ = ["warm_up"]
+
+
+def warm_up(solver: Solver, storage: str) -> None:
+    """Take two iterations of `solver` on twenty rows.
+
+    The first run on a machine compiles the inner loops, which takes seconds and
+    is none of the solver's own work; later processes read them from disk.
+
+    Parameters
+    ----------
+    solver : Solver
+    storage : str
+        Of the bank to come; factors have loops of their own.
+    """
+    X, y = golden()
+    terms = make_terms("linear", ("x1", "x2", "x3", "x4"))
+    bank = build_bank(X, terms, storage="factored" if storage == "factored" else "dense")
+    solve(solver, Problem(bank, y), stop=StopRule(tol=1e-12, max_iter=2))
