@@ -16,7 +16,7 @@ __all__ = ["discover"]
 def discover(room: ModuleType, base: type[T]) -> dict[str, type[T]]:
     """Concrete subclasses of `base` defined in the modules of `room`.
 
-    Modules whose name starts with an underscore, and ``base``, are skipped.
+    Folders, modules whose name starts with an underscore, and ``base``, are skipped.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def discover(room: ModuleType, base: type[T]) -> dict[str, type[T]]:
     """
     found: dict[str, type[T]] = {}
     for info in pkgutil.iter_modules(room.__path__):
-        if info.name.startswith("_") or info.name == "base":
+        if info.ispkg or info.name.startswith("_") or info.name == "base":
             continue
         module = importlib.import_module(f"{room.__name__}.{info.name}")
         for item in vars(module).values():
