@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg.lapack
 from numpy.typing import NDArray
 
 from mkldash.errors import InputError
@@ -122,9 +123,7 @@ def pivoted_cholesky(
     column_of = _column_source(term.kernel, rows.X)
     with np.errstate(over="ignore", invalid="ignore"):
         diagonal = term.kernel.diagonal(rows.X)
-    trace = float(rows.counts @ diagonal)
-    if not math.isfinite(trace):
-        raise InputError(f"kernel {term.name!r} overflows; standardise the features")
+    trace = _finite_trace(term, diagonal, rows.counts)
     n_distinct = len(rows.X)
     max_rank = n_distinct if max_rank is None else max_rank
     left = diagonal.copy()
@@ -172,16 +171,37 @@ def _rounding(columns: Array, pivots: NDArray[np.int64], diagonal: Array) -> Arr
 
 
 def estimate_rank(term: KernelTerm, rows: DistinctRows, residual: float) -> int:
-    """About the rank of `term`, from `PROBE_ROWS` of its rows.
+    """About the rank that `pivoted_cholesky` would reach, from `PROBE_ROWS` rows.
 
     Rank grows slowly with the number of rows once it has levelled off, so half is
-    added; a kernel that still uses nearly every probed row counts as full.
+    added; a kernel that still uses nearly every probed row counts as full.  By
+    LAPACK, not by the compiled loops: a bank that is too large is then refused at
+    once in a fresh process too.
+
+    Raises
+    ------
+    InputError
+        If the kernel is not finite on the probed rows.
     """
+    sample = rows.sample(PROBE_ROWS)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = term.kernel.gram(sample.X)
+        diagonal = gram.diagonal().copy()
+    trace = _finite_trace(term, diagonal, sample.counts)
+    factor, _, reached, _ = scipy.linalg.lapack.dpstrf(gram, lower=1)
+    captured = (np.tril(factor)[:, :reached] ** 2).sum(axis=0)
+    left = trace - np.concatenate([[0.0], np.cumsum(captured)[:-1]])
+    rank = int((left > residual * trace).sum())
     if len(rows.X) <= PROBE_ROWS:
-        return pivoted_cholesky(term, rows, residual).rank
-    nearly_full = int(0.85 * PROBE_ROWS)
-    rank = pivoted_cholesky(term, rows.sample(PROBE_ROWS), residual, nearly_full).rank
-    return len(rows.X) if rank == nearly_full else min(rank + rank // 2, len(rows.X))
+        return rank
+    return len(rows.X) if rank > 0.85 * PROBE_ROWS else min(rank + rank // 2, len(rows.X))
+
+
+def _finite_trace(term: KernelTerm, diagonal: Array, counts: Array) -> float:
+    trace = float(counts @ diagonal)
+    if not math.isfinite(trace):
+        raise InputError(f"kernel {term.name!r} overflows; standardise the features")
+    return trace
 
 
 def _column_source(kernel: Kernel, X: Array) -> Callable[[int], Array]:

@@ -36,7 +36,9 @@ class Gaussian(RadialKernel):
     reference: ClassVar[str] = "Schoelkopf and Smola, Learning with Kernels, 2002, eq. 2.68"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.width) and self.width > 0.0):
+        # The square is what is used: it must neither vanish nor overflow.
+        squared = float(self.width) * float(self.width)
+        if not (self.width > 0.0 and 0.0 < squared < math.inf):
             raise InputError(f"gaussian width must be positive and finite, got {self.width}")
 
     @property
@@ -46,5 +48,5 @@ class Gaussian(RadialKernel):
 
     def profile(self, squared: Array) -> Array:
         """Kernel values from squared distances, same shape."""
-        values = squared * (-0.5 / self.width**2)
+        values = squared * (-0.5 / (self.width * self.width))
         return np.exp(values, out=values)

@@ -39,7 +39,7 @@ def test_near_rows_far_from_the_origin_do_not_cancel():
     assert Gaussian(1.0).gram(far)[0, 1] == pytest.approx(np.exp(-0.5), rel=1e-12)
 
 
-@pytest.mark.parametrize("width", [0.0, -1.0, np.inf, np.nan])
+@pytest.mark.parametrize("width", [0.0, -1.0, np.inf, np.nan, 1e-200, 1e200])
 def test_a_gaussian_needs_a_positive_width(width):
     with pytest.raises(InputError, match="width must be positive"):
         Gaussian(width)
