@@ -77,6 +77,7 @@ class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
         See `mkldash.kernels.building.build_bank`; for features.
     memory_limit : int
         Bytes that the kernels may take; checked before they are built.
+        Prediction evaluates them in pieces of at most 32 MiB.
     repair : {"clip"} or None
         What to do with a given matrix that has negative eigenvalues: refuse, or
         set them to zero.
@@ -192,7 +193,8 @@ class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
             Features: numbers of any type, or a DataFrame of them.  With
             ``kernels="precomputed"`` the training matrices, see the class.
         y : array-like, shape (n_rows,)
-            Two or more classes: numbers, text or booleans.
+            Two or more classes: numbers, text or booleans.  Weights of rows are
+            not supported.
 
         Returns
         -------
@@ -342,7 +344,8 @@ class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
         self.weights_ = per_output(weights)
         self.kernel_names_ = _given_names(bank)
         self.dropped_ = bank.dropped
-        self.notes_ = bank.warnings
+        note = unequal_traces(bank) if bank.terms is not None else None
+        self.notes_ = bank.warnings if note is None else (*bank.warnings, note)
         self.support_ = parts.support
         self.dual_coef_ = per_output(parts.coefficients[:, parts.support])
         self.intercept_ = per_output([result.best.bias for result in results])

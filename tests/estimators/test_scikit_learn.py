@@ -117,6 +117,7 @@ def test_a_pickle_holds_no_kernel_matrix() -> None:
     assert len(pickle.dumps(model)) < 65 * 300 * 301 * 4 / 10
 
 
+@pytest.mark.slow
 def test_a_pipeline_with_a_grid_search_in_two_processes() -> None:
     X, y = golden_data()
     pipeline = Pipeline([("scale", StandardScaler()), ("mkl", ElasticNetMKLClassifier("golden"))])

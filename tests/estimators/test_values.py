@@ -162,6 +162,19 @@ def test_without_normalisation_the_scale_decides(
     assert note in model.notes_[0]
 
 
+def test_unequal_traces_of_features_are_noted_too() -> None:
+    X, y = golden_data()
+    with pytest.warns(UnequalTracesWarning, match="normalize=True scales every kernel"):
+        model = ElasticNetMKLClassifier("golden", normalize=False).fit(X, y)
+    assert "weights are not comparable" in model.notes_[0]
+    # Kernels scaled together and cut to a fold differ a little; that is no news.
+    rows = np.arange(3, 20)
+    fold = ElasticNetMKLClassifier("precomputed").fit(
+        golden_kernels()[:, rows][:, :, rows], y[rows]
+    )
+    assert "weights are not comparable" in fold.notes_[0]
+
+
 def test_at_the_pruning_edge_the_weights_come_within_a_thousandth() -> None:
     kernels, y = scaled_pair(3.0)
     with warnings.catch_warnings():
