@@ -24,6 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"--port must lie between 0 and 65535, not {port}")
     if arguments.num_procs < 1:
         raise InputError(f"--num-procs must be at least 1, not {arguments.num_procs}")
+    if sys.stderr is not None:
+        sys.stderr.write("starting; the first start on a machine compiles for up to a minute\n")
     from mkldash.apps.serve import serve
 
     serve(
