@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from mkldash.solvers import available_solvers
+from mkldash.solvers.base import Solver
 
 __all__ = ["OPTION", "Choice", "solver_options"]
 
@@ -110,7 +112,11 @@ def solver_options(solver: str) -> tuple[Choice, ...]:
     solver : str
         A name that `available_solvers` has.
     """
-    kind = available_solvers()[solver]
+    return _options_of(available_solvers()[solver])
+
+
+@functools.cache
+def _options_of(kind: type[Solver]) -> tuple[Choice, ...]:
     hints = get_type_hints(kind)
     found = []
     for field in dataclasses.fields(kind):

@@ -18,7 +18,7 @@ import panel_material_ui as pmui
 
 from mkldash.apps import ui
 from mkldash.apps.components import Board, PlayerBar
-from mkldash.apps.gallery import Gallery
+from mkldash.apps.gallery import Gallery, wanted_row
 from mkldash.apps.log import Log
 from mkldash.apps.player import Extra, Player, Shown
 from mkldash.apps.pump import Pump
@@ -84,10 +84,12 @@ class Dashboard:
             callback=self._numbers, filename="mkldash-run.csv", label="Download the numbers (CSV)",
             variant="outlined", size="small", icon=_SAVE_ICON, margin=(4, 8),
         )  # fmt: skip
+        self.gallery.layout.append(
+            ui.card(ui.heading("What happened"), self.log.layout, save, name="log")
+        )
         main = pn.Column(
             ui.card(self.board, self.bar, name="player"),
             self.gallery.layout,
-            ui.card(ui.heading("What happened"), self.log.layout, save, name="log"),
             sizing_mode="stretch_width",
             margin=0,
             styles={"gap": "14px", "padding": "14px", "flex": "none"},
@@ -218,8 +220,10 @@ class Dashboard:
             return
         if self.player.following and session.state is State.RUNNING:
             session.want()
-        elif session.trace.peek(shown.k) is None or not session.trace.has_values(shown.k):
-            session.want(shown.k)
+        else:
+            row = wanted_row(session, shown.k)
+            if row is not None:
+                session.want(row)
 
     def _draw_player(self, shown: Shown) -> None:
         session, current = shown.session, self.player.current

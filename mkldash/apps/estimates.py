@@ -77,8 +77,9 @@ def memory_note(state: AppState) -> str:
     need = estimate_memory(train, kernels, rows - train)
     refused = need.packed > DEFAULT_MEMORY_LIMIT and need.factored_ceiling > DEFAULT_MEMORY_LIMIT
     text = (
-        f"{html.escape(BANKS[state['bank']])}: {kernels:,} kernels on {train:,} training rows. Memory: {size(need.square)} as full "
-        f"matrices, {size(need.packed)} packed; the limit is {size(DEFAULT_MEMORY_LIMIT)}."
+        f"{html.escape(BANKS[state['bank']])}: {kernels:,} kernels on {train:,} training rows. "
+        f"Memory: {size(need.square)} as full matrices, {size(need.packed)} packed; "
+        f"the limit is {size(DEFAULT_MEMORY_LIMIT)}."
     )
     if refused:
         text += " <b>May be refused: take fewer rows or a smaller bank.</b>"

@@ -10,17 +10,21 @@ import panel as pn
 from mkldash.apps import ui
 from mkldash.apps.components import CardHead
 from mkldash.apps.player import Shown
-from mkldash.streaming import Session
+from mkldash.streaming import Session, State
 from mkldash.views import available_views
+from mkldash.views._reading import thin
 from mkldash.views.base import View
 
-__all__ = ["Gallery", "Picture"]
+__all__ = ["Gallery", "Picture", "wanted_row"]
 
 #: Values that the session adds to the snapshots that are drawn.
 SCORED = frozenset({"train_accuracy", "test_accuracy", "decision_grid"})
 
 #: Views that are not drawn every frame take turns, so many at a time.
 TURNS = 2
+
+#: Rows that are scored after the run ended, so that the accuracy curve is whole.
+MOST_SCORES = 120
 
 #: How far back a scored snapshot is looked for while the run goes on.
 SCORE_REACH = 300
@@ -160,6 +164,27 @@ def _subject(shown: Shown, session: Session, view: View) -> tuple[int, tuple[Any
             k = _scored_row(session, k)
         return k, (id(trace), k, shown.k, trace.n_scored)
     return k, (id(trace), k)
+
+
+def wanted_row(session: Session, k: int) -> int | None:
+    """Row whose state or scores are wanted next: the cursor's, then gaps in the curves.
+
+    Parameters
+    ----------
+    session : Session
+        Not running: paused or ended.
+    k : int
+        Row under the cursor.
+    """
+    trace = session.trace
+    if trace.peek(k) is None or not trace.has_values(k):
+        return k
+    if session.state is not State.FINISHED:
+        return None
+    for row in thin(len(trace), MOST_SCORES):
+        if trace.peek(int(row)) is not None and not trace.has_values(int(row)):
+            return int(row)
+    return None
 
 
 def _scored_row(session: Session, k: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from mkldash.solvers import available_solvers
 __all__ = ["CHOICES", "COSMETIC", "TABLE", "AppState"]
 
 
+@functools.cache
 def _data_names() -> Mapping[str, str]:
     from mkldash.datasets.cards import available
 
@@ -149,12 +151,13 @@ class AppState:
                 raise ValueError(reason)
             values = {k: v for k, v in values.items() if not k.startswith(OPTION)}
             values |= {o.name: o.default for o in solver_options(changes["solver"])}
-        known = {*_BY_NAME, *(k for k in values if k.startswith(OPTION))}
+        offered = {**_BY_NAME, **{o.name: o for o in solver_options(values["solver"])}}
+        if "solver" in changes:
+            offered |= {o.name: o for o in solver_options(changes["solver"])}
         for name, value in changes.items():
-            if name not in known:
+            if name not in offered:
                 raise ValueError(f"there is no choice called {name!r}")
-            probe = dataclasses.replace(self, values=MappingProxyType(values | changes))
-            reason = probe.choice(name).check(value)
+            reason = offered[name].check(value)
             if reason is not None and not (name == "data" and self.table is not None):
                 raise ValueError(reason)
         return dataclasses.replace(self, values=MappingProxyType(values | changes))

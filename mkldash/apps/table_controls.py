@@ -42,6 +42,10 @@ class TableControls:
         self._quiet = False
         self._preview = ui.text(margin=(2, 10))
         self._widgets: dict[str, Any] = {}
+        self.layout = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
+
+    def _make(self) -> None:
+        """Build the widgets: most people never upload, and pages must open fast."""
         for name, label, options in (
             ("label", "Label column", {}),
             ("positive", "Class that counts as +1", {}),
@@ -58,14 +62,8 @@ class TableControls:
             self._widgets[name].param.watch(lambda e, n=name: self._choose(n, e.new), "value")
         dialect = [self._widgets[n] for n in ("separator", "decimal", "header")]
         main = [self._widgets[n] for n in ("label", "positive", "missing", "text")]
-        self.layout = pn.Column(
-            self._preview,
-            *main,
-            ui.section("How the file is read", *dialect, opened=False),
-            visible=False,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        folded = ui.section("How the file is read", *dialect, opened=False)
+        self.layout[:] = [self._preview, *main, folded]
 
     def _choose(self, name: str, value: Any) -> None:
         if not self._quiet:
@@ -76,6 +74,8 @@ class TableControls:
         self.layout.visible = state.table is not None
         if state.table is None:
             return
+        if not self._widgets:
+            self._make()
         try:
             found = preview(
                 state.table[1],

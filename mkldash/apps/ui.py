@@ -35,7 +35,7 @@ THEME: dict[str, Any] = {
     },
     "dark": {
         "palette": {
-            "primary": {"main": PRIMARY, "dark": "#4a9ade"},
+            "primary": {"main": PRIMARY, "dark": "#1f4e79"},
             "background": {"default": "#11151b", "paper": "#1a2028"},
         },
         "chart_style": "standard",
@@ -132,6 +132,7 @@ def section(title: str, *objects: Viewable, opened: bool = True) -> Viewable:
         active=[0] if opened else [],
         elevation=0,
         disable_gutters=True,
+        sx={"& .MuiTypography-root": {"fontSize": "14px", "fontWeight": 500}},
         sizing_mode="stretch_width",
         margin=0,
     )
@@ -163,6 +164,7 @@ def text(content: str = "", *, size: int = 13, margin: Any = (0, 10)) -> Viewabl
 
 def prose(content: str) -> Viewable:
     """Headings, paragraphs, links and tables of the landing page, as HTML."""
+    style = (_STYLES / "prose.css").read_text(encoding="utf-8")
     return pn.pane.HTML(
         content,
         sizing_mode="stretch_width",

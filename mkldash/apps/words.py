@@ -56,7 +56,7 @@ def percent(gap: float) -> str:
     if gap <= 0:
         return "0 %"
     value = 100 * gap
-    return f"{value:,.0f} %" if value >= 100 else f"{value:.2g} %"
+    return f"{value:,.0f} %" if value >= 100 else f"{value:.2g} %".replace("e-0", "e-")
 
 
 def number(value: float) -> str:

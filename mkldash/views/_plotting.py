@@ -23,7 +23,7 @@ def new_figure(title: str, x_label: str, y_label: str, **options: object) -> fig
     """
     plot = figure(
         title=title,
-        height=int(options.pop("height", 290)),  # type: ignore[call-overload]
+        height=int(options.pop("height", 300)),  # type: ignore[call-overload]
         sizing_mode="stretch_width",
         toolbar_location=None,
         tools="",
@@ -72,7 +72,15 @@ def legend(plot: figure) -> None:
     box.label_text_font_size = "12px"
     box.background_fill_alpha = 0.0
     box.border_line_color = None
+    box.border_line_width = 0
     box.click_policy = "hide"
+
+
+def legend_shows(plot: figure, label: str, shown: bool) -> None:
+    """Whether the legend names a curve: one without data is not named."""
+    for item in plot.legend[0].items:
+        if item.label.value == label and item.visible != shown:
+            item.visible = shown
 
 
 def write(source: ColumnDataSource, columns: Columns, *, full: bool = False) -> None:

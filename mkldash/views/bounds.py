@@ -146,6 +146,7 @@ class BoundsView(View):
         plotting.write(self._run, run, full=self.full_frames)
         ghost = {"x": info.ghost_iteration, "upper": info.ghost_upper, "lower": info.ghost_lower}
         plotting.write(self._ghost, ghost, full=self.full_frames)
+        plotting.legend_shows(self.figure(), "previous run", len(info.ghost_iteration) > 0)
         ends = [a[-1] for a in (info.iteration, info.ghost_iteration) if len(a)]
         plotting.grow(self._x, plotting.nice_ceiling(max(ends, default=0)))
         low, high = info.window

@@ -143,6 +143,7 @@ class GapView(View):
                 "why": np.where(low, floor, "infinite: the lower bound is not yet above zero"),
             },
         )
+        plotting.legend_shows(self.figure(), "previous run", len(old_x) > 0)
         ends = [float(a[-1]) for a in (x, old_x) if len(a)]
         plotting.grow(self._x, plotting.nice_ceiling(max(ends, default=0)))
         start, end = info.curves.floor, info.curves.ceiling * 1.6

@@ -86,7 +86,7 @@ class WeightsBarsView(View):
     def _build(self) -> figure:
         self._x, self._y = Range1d(0, 0.1), Range1d(TOP - 0.4, -0.6)
         plot = plotting.new_figure(
-            self.title, "weight θ", "", x_range=self._x, y_range=self._y, left=190
+            self.title, "weight θ", "", x_range=self._x, y_range=self._y, left=150
         )
         self._bars = ColumnDataSource({"y": [], "weight": [], "name": [], "text": []})
         bars = plot.hbar(
@@ -117,12 +117,10 @@ class WeightsBarsView(View):
             }
         if n:
             plotting.fit(self._x, 0.0, float(info.weights[0]) * 1.04)
-        label = (
-            f"weight θ · {info.active} of {info.total} kernels above "
-            f"{ACTIVE_THRESHOLD:g} of the largest, {n} shown"
-        )
-        if axis.axis_label != label:
-            self.figure().xaxis[0].axis_label = label
+        label = f"weight θ ({n} largest of {info.active} that carry weight)"
+        below = self.figure().xaxis[0]
+        if below.axis_label != label:
+            below.axis_label = label
 
     @staticmethod
     def describe(info: WeightsBarsInfo) -> str:

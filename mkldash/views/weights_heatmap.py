@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 __all__ = ["WeightsHeatmapInfo", "WeightsHeatmapView"]
 
 #: Feature names written at the axis; more rows keep their hover text.
-MOST_LABELS = 34
+MOST_LABELS = 16
 LONGEST_NAME = 16
 
 
@@ -122,7 +122,7 @@ class WeightsHeatmapView(View):
         self._x, self._y = Range1d(-0.5, 12.5), Range1d(12.5, -0.5)
         plot = plotting.new_figure(
             self.title, "kernel: G gaussian, width · P polynomial, degree · L linear",
-            "feature", x_range=self._x, y_range=self._y, left=132, right=10,
+            "feature", x_range=self._x, y_range=self._y, left=80, right=10,
         )  # fmt: skip
         self._cells = ColumnDataSource({"x": [], "y": [], "value": [], "name": [], "weight": []})
         mapper = LinearColorMapper(
@@ -174,8 +174,7 @@ class WeightsHeatmapView(View):
         self._x.update(start=-0.5, end=n_columns - 0.5)
         self._y.update(start=n_rows - 0.5, end=-0.5)
         every = -(-n_rows // MOST_LABELS)
-        rows = [i for i in range(n_rows) if i % every == 0 or i == n_rows - 1]
-        size = "12px" if len(rows) <= 16 else "9px"
+        rows = [i for i in range(n_rows - every) if i % every == 0] + [n_rows - 1]
         for axis, ticks, labels in (
             (plot.yaxis[0], rows, info.rows),
             (plot.xaxis[0], list(range(n_columns)), [short(c) for c in info.columns]),
@@ -184,7 +183,6 @@ class WeightsHeatmapView(View):
             axis.major_label_overrides = {
                 i: labels[i][:LONGEST_NAME] for i in ticks if i < len(labels)
             }
-        plot.yaxis[0].major_label_text_font_size = size
 
     @staticmethod
     def describe(info: WeightsHeatmapInfo) -> str:
