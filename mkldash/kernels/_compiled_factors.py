@@ -184,7 +184,7 @@ def segment_columns(L: Floats, offsets: Ints, rows: Ints, t: Floats) -> Floats:
 
 @njit(cache=True, nogil=True)
 def gather_live(L: Floats, rows: Ints, starts: Ints, stops: Ints, roots: Floats) -> Floats:
-    """Rows of L, live columns only, each kernel's times its root: (m, R_live)."""
+    """Rows of L times `roots`, only the columns of the runs: (m, total run length)."""
     width = 0
     for s in range(starts.shape[0]):
         width += stops[s] - starts[s]
@@ -195,14 +195,14 @@ def gather_live(L: Floats, rows: Ints, starts: Ints, stops: Ints, roots: Floats)
         for s in range(starts.shape[0]):
             shift = position - starts[s]
             for j in range(starts[s], stops[s]):
-                target[shift + j] = roots[s] * source[j]
+                target[shift + j] = roots[j] * source[j]
             position += stops[s] - starts[s]
     return out
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
-def row_dots(L: Floats, s: Floats) -> Floats:
-    """L s, shape (n,).
+def live_dots(L: Floats, starts: Ints, stops: Ints, t: Floats) -> Floats:
+    """L t over the columns of the runs, shape (n,).
 
     Compiled rather than BLAS, whose second thread stalls for milliseconds when
     the machine is shared; one thread already reads as fast as memory delivers.
@@ -211,26 +211,22 @@ def row_dots(L: Floats, s: Floats) -> Floats:
     for i in range(L.shape[0]):
         row = L[i]
         total = 0.0
-        for j in range(L.shape[1]):
-            total += row[j] * s[j]
+        for s in range(starts.shape[0]):
+            part = 0.0
+            for j in range(starts[s], stops[s]):
+                part += row[j] * t[j]
+            total += part
         out[i] = total
     return out
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
-def picked_apply(L: Floats, picks: Ints, weights: Floats, rows: Ints, values: Floats) -> Floats:
-    """L_p diag(weights) L_p' a, shape (n,), on the columns `picks`, a on its support."""
-    t = np.zeros(picks.shape[0])
+@njit(cache=True, nogil=True)
+def live_sums(L: Floats, starts: Ints, stops: Ints, rows: Ints, values: Floats) -> Floats:
+    """`support_sums` over the columns of the runs, zeros elsewhere."""
+    out = np.zeros(L.shape[1])
     for r in range(rows.shape[0]):
         row, a = L[rows[r]], values[r]
-        for j in range(picks.shape[0]):
-            t[j] += a * row[picks[j]]
-    t *= weights
-    out = np.empty(L.shape[0])
-    for i in range(L.shape[0]):
-        row = L[i]
-        total = 0.0
-        for j in range(picks.shape[0]):
-            total += row[picks[j]] * t[j]
-        out[i] = total
+        for s in range(starts.shape[0]):
+            for j in range(starts[s], stops[s]):
+                out[j] += a * row[j]
     return out

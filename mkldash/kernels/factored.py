@@ -11,9 +11,8 @@ from mkldash.kernels.stored import BankFacts, Predictor, StoredBank, as_support
 
 __all__ = ["FactoredBank", "FactoredCombined"]
 
-#: Below this share of live columns they are picked one by one; above it, reading
-#: whole rows in order is faster (measured).
-_PICK_BELOW = 0.1
+#: Above this share of live columns, reading whole rows four at a time is faster.
+_READ_ALL_ABOVE = 0.6
 
 
 class FactoredCombined:
@@ -26,8 +25,7 @@ class FactoredCombined:
         self._bank = bank
         self._live = np.flatnonzero(theta > 0.0)
         self._weights = theta[self._live]
-        self._starts = bank.offsets[self._live]
-        self._stops = bank.offsets[self._live + 1]
+        self._starts, self._stops = _runs(bank.offsets, self._live)
         self._column_weights = np.repeat(np.where(theta > 0.0, theta, 0.0), np.diff(bank.offsets))
 
     def matrix(self) -> Array:
@@ -41,24 +39,34 @@ class FactoredCombined:
             np.array(rows, dtype=np.int64),
             self._starts,
             self._stops,
-            np.sqrt(self._weights),
+            np.sqrt(self._column_weights),
         )
         return scaled @ scaled.T
 
     def apply(self, a: ArrayLike) -> Array:
         """K a, shape (n_rows,), through the live columns."""
         support, values = as_support(np.array(a, dtype=np.float64))
-        factors, weights = self._bank.factors, self._column_weights
-        if (self._stops - self._starts).sum() < _PICK_BELOW * len(weights):
-            picks = np.flatnonzero(weights)
-            return _compiled_factors.picked_apply(factors, picks, weights[picks], support, values)
-        sums = _compiled_factors.support_sums(factors, support, values)
-        return _compiled_factors.row_dots(factors, weights * sums)
+        factors, runs = self._bank.factors, (self._starts, self._stops)
+        if (self._stops - self._starts).sum() > _READ_ALL_ABOVE * factors.shape[1]:
+            sums = _compiled_factors.support_sums(factors, support, values)
+        else:
+            sums = _compiled_factors.live_sums(factors, *runs, support, values)
+        return _compiled_factors.live_dots(factors, *runs, self._column_weights * sums)
 
     def residual(self) -> tuple[float, Array]:
         """(sum_k theta_k eps_k, diagonal of sum_k theta_k R_k), both upper bounds."""
         diagonal = self._weights @ self._bank.residual_diagonals[self._live]
         return float(self._weights @ self._bank.residuals[self._live]), diagonal
+
+
+def _runs(
+    offsets: NDArray[np.int64], live: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Live columns as few long runs: neighbouring kernels are joined."""
+    joined = np.diff(live) == 1
+    first = np.concatenate(([True], ~joined))[: live.size]
+    last = np.concatenate((~joined, [True]))[: live.size]
+    return offsets[live[first]], offsets[live[last] + 1]
 
 
 class FactoredBank(StoredBank):
