@@ -39,7 +39,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed-test browser
-	set -e; for script in benchmarks/[!_]*.py; do echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
+	set -e; for script in benchmarks/[!_]*.py; do name=$$(basename $$script .py); echo "== $$name"; $(BIN)/python -m benchmarks.$$name $(ARGS); done
 
 notebooks: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m notebook $(ARGS)
