@@ -7,6 +7,7 @@ Each command lives in its own module, imported when it is called, so that
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code: 0 done, 1 a value was not finite, 2 bad input, 70 a fault
         of mkldash itself, 130 stopped, 141 the reader of stdout went away.
     """
+    _write_what_the_terminal_can()
     try:
         arguments = parse(sys.argv[1:] if argv is None else list(argv))
         command = importlib.import_module(f"mkldash.cli.{arguments.module}")
@@ -61,6 +63,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             "(a fault of mkldash; MKLDASH_TRACEBACK=1 shows where)",
             EXIT_INTERNAL,
         )
+
+
+def _write_what_the_terminal_can() -> None:
+    """A terminal without a sign for a middle dot shows a question mark, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _fail(message: str, code: int, *, stdout_is_lost: bool = False) -> int:

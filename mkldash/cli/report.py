@@ -76,7 +76,7 @@ def _parameters(workload: Workload) -> dict[str, Any]:
         "C": choices.C,
         "tol": choices.tol,
         "max_iter": choices.max_iter,
-        "time_limit": choices.time_limit,
+        "time_limit": None if choices.time_limit is None else _finite(choices.time_limit),
         "train_fraction": workload.source.train_fraction(choices),
         "rows": choices.rows,
         "positive": choices.positive,

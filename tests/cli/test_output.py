@@ -69,6 +69,12 @@ def test_a_time_limit_is_a_result_too(cli: Cli) -> None:
     assert done.json["status"] == "time_limit"
 
 
+def test_no_limit_on_time_is_null_whichever_way_it_is_said(cli: Cli) -> None:
+    assert cli("solve", "golden", "--json").json["parameters"]["time_limit"] is None
+    endless = cli("solve", "golden", "--time-limit", "inf", "--json")
+    assert endless.json["parameters"]["time_limit"] is None
+
+
 def test_swapping_the_positive_class_keeps_the_objective(cli: Cli) -> None:
     swapped = cli("solve", "golden", "--positive", "below", *EXACT).json
     assert swapped["upper"] == pytest.approx(305.684692, rel=1e-6)
@@ -211,3 +217,12 @@ def test_tables_align() -> None:
     text = mkldash.cli.listing.table([("a", "bbb", "x"), ("aaa", "b", "y")])
     assert text == "a    bbb  x\naaa  b    y"
     assert mkldash.cli.listing.table([]) == ""
+
+
+def test_a_terminal_that_knows_no_dots_shows_question_marks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", screen)
+    assert main(["solve", "t8"]) == 0
+    assert b"linear ? all" in screen.buffer.getvalue()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -79,19 +78,29 @@ class Dropped(BoundsView):
 '''
 
 
-def mkldash_with(room: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command line of a process in which `room` has the files of `folder` too."""
-    code = textwrap.dedent(
-        f"""
-        import sys
-        import mkldash.{room}
-        mkldash.{room}.__path__.append({str(folder)!r})
-        from mkldash.cli import main
-        sys.exit(main(sys.argv[1:]))
-        """
-    )
+COMMAND_LINE = """
+import sys
+from mkldash.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+APP = """
+from mkldash.apps.state import AppState
+state, complaints = AppState.from_query("data=golden&solver=dummy&o.patience=5")
+print(complaints)
+print(state.choice("solver").names()["dummy"])
+print([choice.label for choice in state.choices_offered() if choice.name == "o.patience"])
+print(state.choices().solver, state.choices().solver_options)
+"""
+
+
+def mkldash_with(
+    room: str, folder: Path, *arguments: str, code: str = COMMAND_LINE
+) -> subprocess.CompletedProcess[str]:
+    """A process in which `room` has the files of `folder` too."""
+    extended = f"import mkldash.{room}\nmkldash.{room}.__path__.append({str(folder)!r})\n{code}"
     return subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-c", extended, *arguments], capture_output=True, text=True, check=False
     )
 
 
@@ -116,6 +125,17 @@ def test_a_dropped_solver_solves(solvers: Path) -> None:
     assert answer["solver"] == "dummy"
     assert answer["lower"] <= 305.684692 * (1 + 1e-6)
     assert answer["upper"] >= 305.684692 * (1 - 1e-6)
+
+
+def test_an_app_offers_a_dropped_solver_with_its_hyper_parameters(solvers: Path) -> None:
+    done = mkldash_with("solvers", solvers, code=APP)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "()",
+        "Dummy of the tests",
+        "['patience']",
+        "dummy (('patience', 5),)",
+    ]
 
 
 def test_without_the_file_there_is_no_such_solver(tmp_path: Path) -> None:
