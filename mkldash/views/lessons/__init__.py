@@ -1,0 +1,45 @@
+"""Pictures that the notebooks draw: one function each, numbers in, `Picture` out.
+
+Everything that is not the lesson lives here, so that a cell shows the
+mathematics and one call.  matplotlib is loaded by the first picture.
+"""
+
+from mkldash.views.lessons.algorithm_2 import (
+    draw_chord,
+    draw_counts,
+    draw_slack,
+    draw_tangent_step,
+    draw_walk,
+    draw_weight_step,
+)
+from mkldash.views.lessons.algorithm_3 import draw_pruning, draw_sphere
+from mkldash.views.lessons.canvas import Curve, Picture, draw_curves
+from mkldash.views.lessons.embedded import EmbeddedRun
+from mkldash.views.lessons.key_numbers import KEY_TYPE, key_number
+from mkldash.views.lessons.planes import Panel, draw_classifiers, draw_points
+from mkldash.views.lessons.runs import draw_bars, draw_bounds
+from mkldash.views.lessons.sets import draw_three_kernels, draw_two_kernels
+
+__all__ = [
+    "KEY_TYPE",
+    "Curve",
+    "EmbeddedRun",
+    "Panel",
+    "Picture",
+    "draw_bars",
+    "draw_bounds",
+    "draw_chord",
+    "draw_classifiers",
+    "draw_counts",
+    "draw_curves",
+    "draw_points",
+    "draw_pruning",
+    "draw_slack",
+    "draw_sphere",
+    "draw_tangent_step",
+    "draw_three_kernels",
+    "draw_two_kernels",
+    "draw_walk",
+    "draw_weight_step",
+    "key_number",
+]
