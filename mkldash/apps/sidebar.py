@@ -52,6 +52,7 @@ class Sidebar:
     ) -> None:
         self._tell = on_choice
         self._quiet = False
+        self._moving: Any = None
         self._widgets: dict[str, Any] = {}
         self._tables: list[str] = []
         self.upload = Upload(sizing_mode="stretch_width", margin=(4, 10))
@@ -94,7 +95,7 @@ class Sidebar:
         self._log_c = pmui.FloatSlider(
             label="C", start=LOG_C[0], end=LOG_C[1], step=0.02, value=2.0, show_value=False, **small
         )
-        self._log_c.param.watch(lambda e: self._choose("C", _round(10**e.new)), "value")
+        self._log_c.param.watch(self._slid, "value")
         made["C"] = self._log_c
         self._exact_c = pmui.TextInput(
             label="C, typed exactly", value="100", **{**small, "margin": (0, 10, 8, 10)}
@@ -172,6 +173,13 @@ class Sidebar:
         if not self._quiet and value is not None:
             self._tell(name, value)
 
+    def _slid(self, event: Any) -> None:
+        self._moving = self._log_c
+        try:
+            self._choose("C", _round(10**event.new))
+        finally:
+            self._moving = None
+
     def _typed(self, name: str, text: str, widget: Any) -> None:
         if self._quiet:
             return
@@ -181,8 +189,13 @@ class Sidebar:
         except ValueError as problem:
             widget.param.update(error_state=True, label=str(problem))
             return
-        widget.param.update(error_state=False, label=_typed_label(choice))
-        self._tell(name, value)
+        if widget.error_state:
+            widget.param.update(error_state=False, label=_typed_label(choice))
+        self._moving = widget
+        try:
+            self._tell(name, value)
+        finally:
+            self._moving = None
 
     # -- to the person ---------------------------------------------------------
 
@@ -235,10 +248,12 @@ class Sidebar:
         if self._log_c.label != label:
             self._log_c.label = label
         at = min(max(math.log10(cost), LOG_C[0]), LOG_C[1])
-        if abs(self._log_c.value - at) > 0.011:
+        # What a person moves right now is never written to: the echo of an
+        # older value would undo a newer one that is still on its way.
+        if self._moving is not self._log_c and abs(self._log_c.value - at) > 0.011:
             self._log_c.value = at
         text = f"{cost:.6g}"
-        if self._exact_c.value != text:
+        if self._moving is not self._exact_c and self._exact_c.value != text:
             self._exact_c.param.update(value=text, error_state=False, label="C, typed exactly")
 
     def _show_data(self, state: AppState) -> None:

@@ -13,7 +13,18 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-__all__ = ["Viewable", "card", "extension", "grid", "heading", "page", "prose", "section", "text"]
+__all__ = [
+    "Viewable",
+    "card",
+    "extension",
+    "grid",
+    "heading",
+    "is_phone",
+    "page",
+    "prose",
+    "section",
+    "text",
+]
 
 Viewable = Any
 
@@ -84,9 +95,16 @@ def page(
         favicon=_LOGO.replace("%23ffffff", "%232f81c7").replace("%23ffb27a", "%23c8601a"),
         site_url=home,
         busy_indicator=None,
+        sx={"&.mui-dark .header": {"backgroundColor": "#1b2733 !important", "boxShadow": "none"}},
+        sidebar_open=not is_phone(),
         raw_css=[(_STYLES / "page.css").read_text(encoding="utf-8")],
         meta_description="Multiple kernel learning solvers, live and with certificates",
     )
+
+
+def is_phone() -> bool:
+    """Whether the browser says that it is a phone: there the controls start folded away."""
+    return "Mobi" in (pn.state.headers or {}).get("User-Agent", "")
 
 
 def card(*objects: Viewable, name: str = "", **options: Any) -> Viewable:
