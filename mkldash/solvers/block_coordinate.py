@@ -28,6 +28,8 @@ _TOLERANCE_PER_GAP = 0.02
 #: Share of the outer gap that the SVM's own gap may take before it is tightened.
 _SVM_SHARE = 0.1
 _ROUNDING_TOLERANCE = 1e-12
+#: Most by which the tolerance may grow from one iteration to the next.
+_LOOSEN = 1.5
 #: Share of the gap that kernels left out of an iteration may carry together.
 _DROPPED_SHARE = 0.01
 _EMPTY: Array = np.empty(0)
@@ -213,9 +215,13 @@ class BlockCoordinateDescent(Solver):
         relative = _TOLERANCE_PER_GAP * min(last.gap, 1.0)
         tol = min(max(relative, _TIGHTEST_TOLERANCE), _FIRST_TOLERANCE)
         allowed = _SVM_SHARE * (last.upper - last.lower)
-        if last.svm_gap > allowed:
-            shrink = max(allowed / last.svm_gap, 0.01)
-            tol = min(tol, max(shrink * last.svm_tolerance, _ROUNDING_TOLERANCE))
+        if last.svm_gap > 0.0:
+            # The SVM's gap is about proportional to its tolerance.  One lucky solve
+            # must not loosen it at once, or tight and useless solves alternate.
+            # When the primal value rose, its error hides the progress: halve.
+            most = _LOOSEN if last.best_iteration == last.iteration else 0.5
+            fitting = last.svm_tolerance * min(allowed / last.svm_gap, most)
+            tol = min(tol, max(fitting, _ROUNDING_TOLERANCE))
         return tol
 
 
@@ -252,11 +258,11 @@ def _weight_step(
 def _next_weights(problem: Problem, last: BlockCoordinateSnapshot | None, iterate: Array) -> Array:
     """The weights to solve the SVM at: the live part of `iterate`.
 
-    When the last SVM had no free support vector, its alpha does not react to
-    small changes of the weights; then the linear program over the set gives
-    the exact optimum for that alpha, and is tried instead (tiny C).
+    When every row was at the bound C, alpha does not react to small changes of
+    the weights; then the linear program over the set gives the exact optimum
+    for that alpha, and is tried instead (tiny C, balanced classes).
     """
-    if last is not None and 0 < last.support_vectors == last.bounded:
+    if last is not None and last.bounded == problem.n_rows:
         return problem.weight_set.maximise(last.quadratic_forms)[0]
     if last is None or not isinstance(problem.weight_set, ElasticNet):
         return iterate
@@ -296,9 +302,7 @@ def _events(
     """What is worth a line in the log."""
     said = []
     if last is not None and 0 < last.support_vectors == last.bounded:
-        said.append(
-            f"all {last.bounded} support vectors are at the bound C: weights by Algorithm 3"
-        )
+        said.append(f"all {last.bounded} points at the bound C: weights by Algorithm 3")
     if svm.violation > tol:
         said.append(f"SVM stopped at violation {svm.violation:.1e}, asked for {tol:.1e}")
     if last is not None:

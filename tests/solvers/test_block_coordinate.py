@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from mkldash.errors import InputError
+from mkldash.kernels.banks import make_terms
+from mkldash.kernels.building import build_bank
 from mkldash.kernels.precomputed import precomputed_bank
 from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.problem import Problem
@@ -232,3 +234,29 @@ def test_refuses_a_useless_C(C):
 def test_refuses_an_eta_outside_the_interval(eta):
     with pytest.raises(InputError, match="eta must lie"):
         ElasticNet(eta)
+
+
+def standard_problem(rows, features, C, eta, seed=0):
+    """Unbalanced labels, the papers' bank on standard normal features."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rows, features))
+    y = np.where(X[:, 0] + 0.3 * rng.standard_normal(rows) > 0.7, 1.0, -1.0)
+    terms = make_terms("paper", [f"x{j}" for j in range(features)])
+    return Problem(build_bank(X, terms), y, Hinge(C), ElasticNet(eta))
+
+
+@pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize("eta", [0.0, 0.5])
+def test_small_C_and_unbalanced_classes_still_converge(C, eta):
+    # Every support vector is at the bound, but which rows they are moves with the weights.
+    result = solve(
+        BlockCoordinateDescent(), standard_problem(90, 3, C, eta), stop=StopRule(tol=1e-6)
+    )
+    assert result.status is Status.CONVERGED
+
+
+def test_huge_C_on_the_simplex_does_not_stall():
+    # The SVM's own error must shrink as the progress per iteration does.
+    stop = StopRule(tol=3e-3, max_iter=500)
+    result = solve(BlockCoordinateDescent(), standard_problem(80, 4, 1e5, 1.0, seed=2), stop=stop)
+    assert result.status is Status.CONVERGED
