@@ -5,6 +5,7 @@ mathematics and one call.  matplotlib is loaded by the first picture.
 """
 
 from mkldash.views.lessons.algorithm_2 import (
+    TangentStep,
     draw_chord,
     draw_counts,
     draw_slack,
@@ -16,6 +17,7 @@ from mkldash.views.lessons.algorithm_3 import draw_pruning, draw_sphere
 from mkldash.views.lessons.canvas import Curve, Picture, draw_curves
 from mkldash.views.lessons.embedded import EmbeddedRun
 from mkldash.views.lessons.key_numbers import KEY_TYPE, key_number
+from mkldash.views.lessons.parts import draw_parts
 from mkldash.views.lessons.planes import Panel, draw_classifiers, draw_points
 from mkldash.views.lessons.runs import draw_bars, draw_bounds
 from mkldash.views.lessons.sets import draw_three_kernels, draw_two_kernels
@@ -26,12 +28,14 @@ __all__ = [
     "EmbeddedRun",
     "Panel",
     "Picture",
+    "TangentStep",
     "draw_bars",
     "draw_bounds",
     "draw_chord",
     "draw_classifiers",
     "draw_counts",
     "draw_curves",
+    "draw_parts",
     "draw_points",
     "draw_pruning",
     "draw_slack",
