@@ -193,10 +193,12 @@ def gather_live(L: Floats, rows: Ints, starts: Ints, stops: Ints, roots: Floats)
         source, target = L[rows[i]], out[i]
         position = 0
         for s in range(starts.shape[0]):
-            shift = position - starts[s]
-            for j in range(starts[s], stops[s]):
-                target[shift + j] = roots[j] * source[j]
-            position += stops[s] - starts[s]
+            # Slices, so that the compiler need not wonder about negative indices.
+            run, root = source[starts[s] : stops[s]], roots[starts[s] : stops[s]]
+            part = target[position : position + run.shape[0]]
+            for j in range(run.shape[0]):
+                part[j] = root[j] * run[j]
+            position += run.shape[0]
     return out
 
 
@@ -212,9 +214,10 @@ def live_dots(L: Floats, starts: Ints, stops: Ints, t: Floats) -> Floats:
         row = L[i]
         total = 0.0
         for s in range(starts.shape[0]):
+            run, values = row[starts[s] : stops[s]], t[starts[s] : stops[s]]
             part = 0.0
-            for j in range(starts[s], stops[s]):
-                part += row[j] * t[j]
+            for j in range(run.shape[0]):
+                part += run[j] * values[j]
             total += part
         out[i] = total
     return out
@@ -227,6 +230,7 @@ def live_sums(L: Floats, starts: Ints, stops: Ints, rows: Ints, values: Floats) 
     for r in range(rows.shape[0]):
         row, a = L[rows[r]], values[r]
         for s in range(starts.shape[0]):
-            for j in range(starts[s], stops[s]):
-                out[j] += a * row[j]
+            run, part = row[starts[s] : stops[s]], out[starts[s] : stops[s]]
+            for j in range(run.shape[0]):
+                part[j] += a * run[j]
     return out

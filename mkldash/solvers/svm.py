@@ -188,7 +188,7 @@ def _working_set(
     # A row at zero can only rise (y = +1) or only fall (y = -1).
     excess = np.where(y > 0, e - e[fall].min(initial=np.inf), e[rise].max(initial=-np.inf) - e)
     excess[chosen] = -np.inf
-    room = max(_LEAST_ADDED, int(np.count_nonzero(chosen)) // 2)
+    room = max(_LEAST_ADDED, int(np.count_nonzero(chosen)) // 4)
     nearest = np.argpartition(-excess, min(room, excess.size - 1))[:room]
     chosen[nearest[excess[nearest] > 0.0] if certain else nearest] = True
     return np.flatnonzero(chosen)
