@@ -136,7 +136,7 @@ class Player:
         k = last if self._follow or stale else min(self._k, last)
         self._k = k
         ghost = self._runner.previous if not stale else None
-        if ghost is session:
+        if ghost is session or not _comparable(ghost, session):
             ghost = None
         return Shown(session, k, stale, _scene(session, ghost), ghost)
 
@@ -296,6 +296,16 @@ class Player:
             score=make_score(workload, points),
             extra=Extra(workload, points),
         )
+
+
+def _comparable(ghost: Session | None, session: Session) -> bool:
+    """Whether the run before solved the same data: other data make no ghost."""
+    if ghost is None:
+        return False
+    before, now = ghost.parameters, session.parameters
+    if not (isinstance(before, AppState) and isinstance(now, AppState)):
+        return False
+    return before["data"] == now["data"] and before.table == now.table
 
 
 def _cap(speed: float) -> float | None:

@@ -16,16 +16,19 @@ from mkldash.errors import InputError
 
 __all__ = ["TableControls"]
 
+#: A select cannot show None.
+DETECTED = ""
+
 SEPARATORS = {
-    "detected": None,
+    "detected": DETECTED,
     "comma": ",",
     "semicolon": ";",
     "tab": "\t",
     "bar": "|",
     "blank": " ",
 }
-DECIMALS = {"detected": None, "point": ".", "comma": ","}
-HEADERS = {"detected": None, "yes": True, "no": False}
+DECIMALS = {"detected": DETECTED, "point": ".", "comma": ","}
+HEADERS = {"detected": DETECTED, "yes": True, "no": False}
 
 
 class TableControls:
@@ -67,7 +70,7 @@ class TableControls:
 
     def _choose(self, name: str, value: Any) -> None:
         if not self._quiet:
-            self._tell(name, value)
+            self._tell(name, None if value == DETECTED else value)
 
     def show(self, state: AppState) -> None:
         """Bring the controls to `state`; hidden for shipped data."""
@@ -94,7 +97,10 @@ class TableControls:
     def _fill(self, state: AppState, found: TablePreview) -> None:
         guess = found.label_guess
         options: dict[str, dict[str, Any]] = {
-            "label": {f"{guess} (guessed)": None, **{c: c for c in found.columns if c != guess}},
+            "label": {
+                f"{guess} (guessed)": DETECTED,
+                **{c: c for c in found.columns if c != guess},
+            },
             "missing": {t: n for n, t in (state.choice("missing").names or dict)().items()},
             "text": {t: n for n, t in (state.choice("text").names or dict)().items()},
         }
@@ -114,8 +120,9 @@ class TableControls:
         ]  # fmt: skip
         self._widgets["text"].visible = bool(texts)
         for name, widget in self._widgets.items():
-            if state[name] in widget.options.values():
-                widget.value = state[name]
+            value = DETECTED if state[name] is None else state[name]
+            if value in widget.options.values():
+                widget.value = value
 
 
 def _table(found: TablePreview) -> str:

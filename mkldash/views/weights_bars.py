@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mkldash.kernels.weights import ACTIVE_THRESHOLD
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import short
 from mkldash.views._palette import ACCENT
 from mkldash.views._reading import Readable, field
 from mkldash.views.base import EMPTY, Scene, View
@@ -21,6 +22,8 @@ __all__ = ["TOP", "WeightsBarsInfo", "WeightsBarsView"]
 
 #: Bars drawn; 400 bars are no picture.
 TOP = 12
+#: Room for as many bars is always there, so that three bars are not three walls.
+FEWEST = 6
 LONGEST_NAME = 24
 
 
@@ -46,6 +49,10 @@ class WeightsBarsInfo(NamedTuple):
 
 
 def _shorten(name: str) -> str:
+    """The whole name where it fits; else ``G 0.5 · worst area``."""
+    if len(name) > LONGEST_NAME:
+        kernel, dot, feature = name.partition(" · ")
+        name = f"{short(kernel)}{dot}{feature}"
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
@@ -95,7 +102,7 @@ class WeightsBarsView(View):
         plot.ygrid.grid_line_color = None
         plot.xgrid.grid_line_color = "#88888840"
         plot.yaxis.ticker = FixedTicker(ticks=list(range(TOP)))
-        plot.yaxis.major_tick_line_color = None
+        plot.yaxis.major_tick_out = plot.yaxis.major_tick_in = 0
         plot.yaxis.major_label_overrides = dict.fromkeys(range(TOP), " ")
         plotting.add_hover(plot, [bars], [("kernel", "@name"), ("weight", "@weight{0.000000}")])
         self._labels: tuple[str, ...] = ()
@@ -115,6 +122,9 @@ class WeightsBarsView(View):
             axis.major_label_overrides = {
                 i: _shorten(info.names[i]) if i < n else " " for i in range(TOP)
             }
+        start = max(n, FEWEST) - 0.4
+        if self._y.start != start:
+            self._y.start = start
         if n:
             plotting.fit(self._x, 0.0, float(info.weights[0]) * 1.04)
         label = f"weight θ ({n} largest of {info.active} that carry weight)"

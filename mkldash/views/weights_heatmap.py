@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from mkldash.kernels.weights import ACTIVE_THRESHOLD
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import LONGEST_NAME, short
 from mkldash.views._palette import sequential
 from mkldash.views._reading import Readable, field
 from mkldash.views.base import EMPTY, Scene, View
@@ -29,7 +30,6 @@ __all__ = ["WeightsHeatmapInfo", "WeightsHeatmapView"]
 
 #: Feature names written at the axis; more rows keep their hover text.
 MOST_LABELS = 16
-LONGEST_NAME = 16
 
 
 class WeightsHeatmapInfo(NamedTuple):
@@ -72,15 +72,6 @@ def _cells(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...], li
         [row_of[feature or "given"] for _, feature in split],
         [column_of[kernel] for kernel, _ in split],
     )
-
-
-def short(label: str) -> str:
-    """``gaussian 0.5`` to ``G 0.5``; the axis label says what the letter is."""
-    word, _, rest = label.partition(" ")
-    letters = {"gaussian": "G", "polynomial": "P", "linear": "L"}
-    if word not in letters:
-        return label if len(label) <= LONGEST_NAME else label[: LONGEST_NAME - 1] + "…"
-    return f"{letters[word]} {rest}".strip()
 
 
 class WeightsHeatmapView(View):
@@ -140,8 +131,9 @@ class WeightsHeatmapView(View):
         )  # fmt: skip
         plot.add_layout(bar, "right")
         plot.grid.grid_line_color = None
-        plot.axis.major_tick_line_color = None
+        plot.axis.major_tick_out = plot.axis.major_tick_in = 0
         plot.xaxis.major_label_orientation = 0.7
+        plot.axis.major_label_standoff = 7
         plotting.add_hover(plot, [frame], [("kernel", "@name"), ("weight", "@weight{0.000000}")])
         self._shape: tuple[tuple[str, ...], ...] = ()
         self._names: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ FLAGS = (
 ).split()
 
 #: Milliseconds: pages may be slow on a busy machine, but never that slow.
-PATIENCE = 120_000
+PATIENCE = 60_000
 
 STATUS = "[role=status]"
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mkldash.views import available_views
+from mkldash.views._names import short
 from mkldash.views._reading import MAX_POINTS, thin
 from mkldash.views.accuracy import AccuracyView
 from mkldash.views.base import Points, Scene
@@ -13,8 +14,8 @@ from mkldash.views.bounds import BoundsView
 from mkldash.views.decision_boundary import DecisionBoundaryView
 from mkldash.views.gap import GapView
 from mkldash.views.inner_bounds import InnerBoundsView
-from mkldash.views.weights_bars import TOP, WeightsBarsView
-from mkldash.views.weights_heatmap import WeightsHeatmapView, short
+from mkldash.views.weights_bars import TOP, WeightsBarsView, _shorten
+from mkldash.views.weights_heatmap import WeightsHeatmapView
 from tests.views._fakes import NAMES, history, snapshot
 
 RUN = history((10.0, -4.0), (8.0, 4.0), (6.0, 6.0))
@@ -113,6 +114,12 @@ def test_short_names_keep_the_parameter():
     assert [short(s) for s in ("gaussian 0.125", "polynomial 2", "linear")] == [
         "G 0.125", "P 2", "L",
     ]  # fmt: skip
+
+
+def test_bars_keep_the_whole_name_where_it_fits():
+    assert _shorten("gaussian 0.125 · V3") == "gaussian 0.125 · V3"
+    assert _shorten("gaussian 0.5 · worst concavity") == "G 0.5 · worst concavity"
+    assert _shorten("given matrix with a very long name") == "given matrix wi…"
 
 
 def test_inner_bounds_are_percent_of_the_best_bound():
