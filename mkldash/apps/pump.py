@@ -92,11 +92,13 @@ class Pump:
         self._credit = asyncio.Event()
         self._armed = False
         self._here = True
+        self._served = False
 
     def start(self) -> None:
         """Begin, from within the document's own callback (on load)."""
         if self._task is None:
             self._doc = pn.state.curdoc
+            self._served = self._doc is not None and self._doc.session_context is not None
             self._loop = asyncio.get_running_loop()
             self._news.set()
             self._task = self._loop.create_task(self._run())
@@ -129,8 +131,12 @@ class Pump:
 
     def _connected(self) -> bool:
         context = self._doc.session_context if self._doc is not None else None
-        session = getattr(context, "session", None)
-        return session is None or session.connection_count > 0
+        if context is None:
+            # Without a server somebody looks for as long as the page lives; a
+            # served document loses its context when its session is destroyed.
+            return not self._served
+        session = context.session
+        return session is not None and not session.destroyed and session.connection_count > 0
 
     async def _run(self) -> None:
         while True:

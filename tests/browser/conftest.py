@@ -24,6 +24,8 @@ FLAGS = (
 #: Milliseconds: pages may be slow on a busy machine, but never that slow.
 PATIENCE = 60_000
 
+expect.set_options(timeout=PATIENCE)
+
 STATUS = "[role=status]"
 
 

@@ -159,10 +159,10 @@ def test_a_table_with_one_class_is_said_and_the_page_lives_on(walk, tmp_path):
     walk.open("train_fraction=1&bank=linear&tol=0.0001&speed=1000")
     walk.wait_run(1)
     walk.upload(Path(__file__).parents[1] / "files" / "single_class.csv")
-    expect(walk.page.locator(".board .alert")).to_contain_text("'yes'")
+    expect(walk.page.locator("section.board .alert")).to_contain_text("'yes'")
     walk.upload(T8)
     walk.wait_state("finished")
-    expect(walk.page.locator(".board .alert")).to_be_hidden()
+    expect(walk.page.locator("section.board .alert")).to_be_hidden()
 
 
 def test_a_bad_link_is_said_and_runs_on_defaults(walk):
@@ -188,7 +188,7 @@ def test_every_picture_explains_itself(walk):
 def test_dark_and_light(walk):
     walk.open("data=golden&theme=dark&speed=1000")
     walk.wait_run(1)
-    board = walk.page.locator(".board")
+    board = walk.page.locator("section.board")
     assert _brightness(board.evaluate("e => getComputedStyle(e).color")) > 200
     walk.page.get_by_role("button", name="Toggle theme").click()
     expect(walk.page.locator(".mui-light").first).to_be_attached()
