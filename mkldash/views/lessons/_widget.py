@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -82,9 +83,14 @@ class Controls:
             label = "▶ Run again" if session.status is not None else "▶ Go on"
         if self.play.label != label:
             self.play.label = label
-        self.sentence.text = f'<span role="status">{sentence}</span>'
+        self.sentence.text = _spoken(sentence)
         if n > 1:
             self.cursor.update(end=n - 1, value=k, disabled=False)
+
+
+def _spoken(sentence: str) -> str:
+    """Read aloud by screen readers when it changes."""
+    return f'<span role="status">{html.escape(sentence)}</span>'
 
 
 def build_controls(run: EmbeddedRun) -> Controls:
@@ -104,7 +110,7 @@ def build_controls(run: EmbeddedRun) -> Controls:
             start=0, end=1, step=1, value=0, title="iteration (drag to look back)", width=400,
             disabled=True, name="cursor",
         ),
-        sentence=Div(text=run.sentence(), sizing_mode="stretch_width", name="sentence"),
+        sentence=Div(text=_spoken(run.sentence()), sizing_mode="stretch_width", name="sentence"),
     )  # fmt: skip
 
     def then_draw(command: Callable[..., None], *values: Any, **named: Any) -> None:

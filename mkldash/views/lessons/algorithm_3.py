@@ -86,7 +86,7 @@ def _circle_panel(
         "", xy=tuple(q), xytext=tuple(middle),
         arrowprops={"arrowstyle": "-|>", "color": CURSOR, "linewidth": 1.6},
     )  # fmt: skip
-    axes.annotate(r"along $u$", tuple(middle + 0.5 * radius * unit), xytext=(-14, 8),
+    axes.annotate(r"along $u$", tuple(middle + 0.5 * radius * unit), xytext=(-24, 10),
                   textcoords="offset points", color=CURSOR, ha="right")  # fmt: skip
     across = np.array([-unit[1], unit[0]])
     best = answer.theta

@@ -142,6 +142,8 @@ class Curve:
         Mark the points.
     line : bool
         Join them.
+    pen : int, optional
+        Which of the five colours and dashes; by default the place in the list.
     """
 
     label: str
@@ -149,6 +151,7 @@ class Curve:
     y: ArrayLike
     dots: bool = False
     line: bool = True
+    pen: int | None = None
 
 
 def draw_curves(
@@ -192,7 +195,8 @@ def draw_curves(
 
 def put_curves(axes: Axes, curves: Sequence[Curve]) -> None:
     """Curves onto given axes, each with its own colour and dash."""
-    for curve, (colour, dash) in zip(curves, _PENS, strict=False):
+    for place, curve in enumerate(curves):
+        colour, dash = _PENS[place if curve.pen is None else curve.pen]
         axes.plot(
             np.asarray(curve.x),
             np.asarray(curve.y),

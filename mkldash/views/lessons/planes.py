@@ -63,7 +63,6 @@ def _scatter(axes: Axes, X: Array, y: Array, extent: Extent) -> None:
             linewidths=0.7, zorder=3,
         )  # fmt: skip
     axes.set(xlim=extent[:2], ylim=extent[2:], xticks=(), yticks=())
-    axes.set_aspect("equal")
 
 
 def draw_points(X: Array, y: Array) -> Picture:
@@ -85,7 +84,7 @@ def draw_points(X: Array, y: Array) -> Picture:
         f"{len(y)} points in the plane: {int((y < 0).sum())} blue circles and "
         f"{int((y > 0).sum())} orange triangles, in two interleaved half circles."
     )
-    return paint(draw, text, size=(6.4, 4.4))
+    return paint(draw, text, size=(6.4, 3.8))
 
 
 def draw_classifiers(X: Array, y: Array, panels: Sequence[Panel]) -> Picture:
@@ -121,4 +120,4 @@ def draw_classifiers(X: Array, y: Array, panels: Sequence[Panel]) -> Picture:
             axes.set_title(panel.title)
 
     text = "Decision boundaries of " + "; ".join(panel.title for panel in panels) + "."
-    return paint(draw, text, size=(9.6, 3.5 * math.ceil(len(panels) / 2)))
+    return paint(draw, text, size=(9.6, 3.1 * math.ceil(len(panels) / 2)))
