@@ -26,7 +26,7 @@ class GramData:
     names : tuple of str, length Q
         Kernel names.
     kernels : list of Q arrays, shape (n, n)
-        Gram matrices as float64, unscaled and unchecked beyond their shape:
+        Gram matrices as float64 (float32 where stored so), unscaled and unchecked beyond their shape:
         the bank checks them when it is built.
     y : array, shape (n,), optional
         Labels as given (text or numbers); None when there are none.
@@ -175,7 +175,8 @@ def _square(array: np.ndarray, name: str, rows: int) -> np.ndarray:
         )
     if array.dtype.kind not in "biuf":
         raise InputError(f"kernel '{name}' has type {array.dtype}: real numbers are needed")
-    return np.array(array, dtype=np.float64)
+    # Single precision stays: the bank's check of symmetry allows for its rounding.
+    return np.array(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
 
 
 def _read_labels(source: Source) -> np.ndarray:

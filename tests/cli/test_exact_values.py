@@ -209,6 +209,18 @@ def test_golden_as_matrices_with_labels_in_a_file(cli: Cli, tmp_path: Path, stac
     assert len(answer["weights"]) == 3
 
 
+def test_single_precision_matrices_may_be_symmetric_to_single_precision_d15(
+    cli: Cli, tmp_path: Path
+) -> None:
+    from tests.recipes import golden_data
+
+    kernels = golden_kernels().astype(np.float32)
+    kernels[:, 3, 7] *= np.float32(1 + 3e-7)  # as single precision products leave it
+    np.savez(tmp_path / "golden.npz", kernels=kernels, y=golden_data()[1])
+    answer = cli("solve", "--gram", tmp_path / "golden.npz", *EXACT).json
+    assert value(answer) == pytest.approx(305.684692, rel=1e-6)
+
+
 def test_wdbc_on_the_listed_rows_math8(cli: Cli) -> None:
     answer = cli("solve", "wdbc", "--rows", "wdbc-math8", "--json").json
     assert (answer["train_rows"], answer["test_rows"]) == (341, 228)
