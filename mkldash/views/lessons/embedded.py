@@ -21,6 +21,7 @@ from mkldash.views.base import Scene, View
 from mkldash.views.bounds import BoundsView
 from mkldash.views.gap import GapView
 from mkldash.views.inner_bounds import InnerBoundsView
+from mkldash.views.lessons.canvas import Picture
 from mkldash.views.lessons.runs import draw_run
 from mkldash.views.weights_bars import WeightsBarsView
 
@@ -79,6 +80,11 @@ class EmbeddedRun:
         seen: list[Snapshot] = []
         solve(BlockCoordinateDescent(), self._problem(), stop=self.stop, callbacks=[seen.append])
         return seen
+
+    def still(self) -> Picture:
+        """What a reader without a front end sees: the same views after the run."""
+        title = f"{self.name}, {self._label()} (a still picture; live in JupyterLab)"
+        return draw_run(self.run(), Scene(tol=self.stop.tol), title)
 
     def close(self) -> None:
         """End the worker."""
@@ -190,11 +196,8 @@ class EmbeddedRun:
     # -- in the notebook -----------------------------------------------------------
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
-        if not is_live():
-            title = f"{self.name}, {self._label()} (a still picture; live in JupyterLab)"
-            picture = draw_run(self.run(), Scene(tol=self.stop.tol), title)
-            return picture._repr_mimebundle_()
-        return self._widget._repr_mimebundle_()
+        shown = self._widget if is_live() else self.still()
+        return shown._repr_mimebundle_()
 
     @cached_property
     def _views(self) -> tuple[View, ...]:
