@@ -96,8 +96,7 @@ class Dashboard:
         )
         pn.state.onload(self.begin)
         pn.state.on_session_destroyed(lambda _: self.close())
-        self._page = ui.page(title=self._title, main=[main], sidebar=self.sidebar.layout)
-        return self._page
+        return ui.page(title=self._title, main=[main], sidebar=self.sidebar.layout)
 
     def begin(self) -> None:
         """Start the run and the pump; called in the document, once it is loaded."""
@@ -117,8 +116,6 @@ class Dashboard:
             self.player.scrub(int(value))
         elif kind == "speed":
             self._choose("speed", float(value))
-        elif kind == "narrow":
-            self._page.sidebar_open = False
         elif kind == "seed":
             self.player.new_seed()
             self.sidebar.show(self.player.state)

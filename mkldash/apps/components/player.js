@@ -72,7 +72,6 @@ export function render({model, el}) {
   bar.append(keys, line, tempo)
   el.append(bar)
 
-  if (window.innerWidth < 600) { setTimeout(() => model.send_msg({kind: "narrow", value: null}), 600) }
   const send = (kind, value = null) => model.send_msg({kind, value})
   let held_until = 0
   let queued = null
