@@ -1,1 +1,1 @@
-"""TODO"""
+"""Dashboards: choices, player, pump and page; one file per app."""

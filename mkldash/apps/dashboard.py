@@ -111,7 +111,7 @@ class Dashboard:
     # -- what a person does ----------------------------------------------------
 
     def _command(self, message: Mapping[str, Any]) -> None:
-        kind, value = message.get("kind"), message.get("value")
+        kind, value = message["kind"], message["value"]
         if kind == "scrub":
             self.player.scrub(int(value))
         elif kind == "speed":

@@ -298,6 +298,12 @@ class Player:
         )
 
 
+def _label(ghost: Session | None) -> str:
+    if ghost is None or not isinstance(ghost.parameters, AppState):
+        return "previous run"
+    return ghost.parameters.summary()
+
+
 def _comparable(ghost: Session | None, session: Session) -> bool:
     """Whether the run before solved the same data: other data make no ghost."""
     if ghost is None:
@@ -319,7 +325,7 @@ def _scene(session: Session, ghost: Session | None) -> Scene:
         tol=float(state["tol"]) if isinstance(state, AppState) else None,
         cost=float(state["C"]) if isinstance(state, AppState) else None,
         ghost=ghost.trace if ghost is not None and len(ghost.trace) else None,
-        ghost_label=ghost.parameters.summary() if ghost is not None else "previous run",
+        ghost_label=_label(ghost),
         points=extra.points if isinstance(extra, Extra) else None,
     )
 
