@@ -1,0 +1,189 @@
+"""A tab of headless Chromium that notes when something new was painted.
+
+A frame of a picture is a repaint after one of the figure's sources changed.
+Times are seconds since the epoch, so that they can be laid beside the server's.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from typing import Any
+
+from playwright.sync_api import Browser, Page, Playwright
+
+__all__ = ["STATUS", "Tab", "launch"]
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+).split()
+
+STATUS = "[role=status]"
+
+PATIENCE = 120.0
+
+#: Before anything else on the page: counts what arrives on the sockets.
+_SOCKETS = """
+window.feel_socket = {messages: 0, bytes: 0}
+window.WebSocket = class extends WebSocket {
+  constructor(...args) {
+    super(...args)
+    this.addEventListener("message", (e) => {
+      feel_socket.messages += 1
+      feel_socket.bytes += e.data.byteLength ?? e.data.size ?? e.data.length
+    })
+  }
+}
+"""
+
+_HOOKS = """
+() => {
+  const now = () => (performance.timeOrigin + performance.now()) / 1000
+  const feel = window.feel = {now, data: {}, painted: {}, runs: [], pressed: [], released: []}
+  const models = Bokeh.documents.flatMap((d) => [...d.all_models])
+  const figures = models.filter((m) => m.type == "Figure")
+  const views = new Map()
+  for (const view of Bokeh.index.all_views()) {
+    if (view.repainted && !views.has(view.model)) { views.set(view.model, view) }
+  }
+  for (const figure of figures) {
+    const name = figure.name
+    const view = views.get(figure)
+    if (!view || view.el.getBoundingClientRect().width == 0) { continue }
+    feel.data[name] = []
+    feel.painted[name] = []
+    let dirty = false
+    const arrived = () => {
+      if (!dirty) { feel.data[name].push(now()) }
+      dirty = true
+    }
+    for (const source of new Set(figure.renderers.map((r) => r.data_source))) {
+      for (const signal of [source.change, source.streaming, source.patching]) {
+        signal.connect(arrived)
+      }
+    }
+    view.repainted.connect(() => {
+      if (!dirty) { return }
+      dirty = false
+      feel.painted[name].push(now())
+      const run = feel.runs.at(-1)
+      if (name == "bounds" && run && !run.painted) { run.painted = now() }
+    })
+  }
+  // A run is known by the bounds of its first iteration.
+  const bounds = figures.find((f) => f.name == "bounds")
+  const legend = bounds.above.concat(bounds.center).find((m) => m.type == "Legend")
+  const item = legend.items.find((i) => (i.label.value ?? i.label) == "upper bound")
+  const source = item.renderers[0].data_source
+  const key = () => `${source.data.upper[0]}|${source.data.lower[0]}`
+  let last = key()
+  const look = () => {
+    if (source.data.x.length && key() != last) {
+      last = key()
+      feel.runs.push({key: last, arrived: now(), painted: null})
+    }
+  }
+  for (const signal of [source.change, source.streaming, source.patching]) { signal.connect(look) }
+  window.addEventListener("pointerdown", () => feel.pressed.push(now()), true)
+  window.addEventListener("pointerup", () => feel.released.push(now()), true)
+}
+"""
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Chromium from the PATH, else Playwright's own."""
+    found = (shutil.which(n) for n in ("chromium", "chromium-browser", "google-chrome"))
+    path = os.environ.get("CHROMIUM") or next((p for p in found if p), None)
+    return playwright.chromium.launch(executable_path=path, args=FLAGS)
+
+
+class Tab:
+    """One person's page, with nothing cached.
+
+    Parameters
+    ----------
+    browser : Browser
+    url : str
+        Of the server.
+    query : str
+        Choices of the run.
+
+    Attributes
+    ----------
+    seconds : float
+        From going to the page until its status told of a live run.
+    """
+
+    def __init__(self, browser: Browser, url: str, query: str = "") -> None:
+        self.context = browser.new_context(viewport={"width": 1280, "height": 800})
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(1000 * PATIENCE)
+        self.page.add_init_script(_SOCKETS)
+        self._cdp = self.context.new_cdp_session(self.page)
+        self._cdp.send("Performance.enable")
+        begun = time.monotonic()
+        self.page.goto(f"{url}/elastic_net?{query}", wait_until="commit")
+        self.status = self.page.locator(STATUS).first
+        self.page.locator(f"{STATUS}[data-state=running],{STATUS}[data-state=finished]").wait_for()
+        self.seconds = time.monotonic() - begun
+
+    def hook(self) -> None:
+        """Begin to note frames; the first picture is waited for."""
+        self.until("document.querySelector('canvas') !== null || window.Bokeh !== undefined")
+        self.wait_iteration(1)
+        self.page.evaluate(_HOOKS)
+
+    def fact(self, name: str) -> str:
+        """A data attribute of the status."""
+        return self.status.get_attribute(f"data-{name}") or ""
+
+    def wait_iteration(self, least: int) -> None:
+        """Until the status tells of this iteration."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            text = self.fact("iteration")
+            if text and int(text) >= least:
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"iteration {least} was never told")
+
+    def wait_state(self, state: str) -> None:
+        """Until the status tells of this state."""
+        self.page.locator(f"{STATUS}[data-state={state}]").wait_for()
+
+    def until(self, condition: str, patience: float = PATIENCE) -> bool:
+        """Ask the page every 25 ms; False when it never came true."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            if self.page.evaluate(condition):
+                return True
+            time.sleep(0.025)
+        return False
+
+    def read(self, name: str) -> Any:
+        """A list that the hooks keep."""
+        return self.page.evaluate(f"feel.{name}")
+
+    def sockets(self) -> tuple[int, int]:
+        """Messages and bytes that came from the server so far."""
+        found = self.page.evaluate("feel_socket")
+        return int(found["messages"]), int(found["bytes"])
+
+    def busy(self) -> float:
+        """Seconds of the page's main thread so far."""
+        metrics = self._cdp.send("Performance.getMetrics")["metrics"]
+        return float(next(m["value"] for m in metrics if m["name"] == "TaskDuration"))
+
+    def place(self, eta: float) -> tuple[float, float]:
+        """Where to press on the slider for this eta."""
+        slider = self.page.locator(".MuiSlider-root", has=self.page.get_by_role(
+            "slider", name="smooth")).first  # fmt: skip
+        box = slider.bounding_box()
+        assert box is not None
+        return box["x"] + box["width"] * eta, box["y"] + box["height"] / 2
+
+    def close(self) -> None:
+        """End the tab."""
+        self.context.close()

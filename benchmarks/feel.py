@@ -1,0 +1,81 @@
+"""How the elastic-net app feels, measured in headless Chromium, beside what was promised.
+
+    python -m benchmarks.feel [--only NAME ...] [--url http://localhost:5006]
+
+NAME is slider, drag, frames, second-page, ten, closed-tab or sigterm.  With
+`--url` a running server is measured; what only its inside knows is then left
+out.  It is a report and not a test: the exit code is 0 whether or not a target
+is met.  A busy machine makes every number worse; the load is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import traceback
+
+from playwright.sync_api import sync_playwright
+
+from benchmarks._feel_measures import MEASURES, Row, Stage
+from benchmarks._feel_page import Tab, launch
+from benchmarks._feel_server import Server
+
+LINE = "{:62}  {:4}  {:18} {}"
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {sentence}\n")
+    sys.stderr.flush()
+
+
+def _load() -> str:
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+
+
+def _measure(name: str, stage: Stage) -> list[Row]:
+    _say(f"{name} ({_load()})")
+    try:
+        return MEASURES[name](stage)
+    except Exception:
+        traceback.print_exc()
+        return [Row(f"{name}: could not be measured, see above", "-", "", False)]
+
+
+def _table(rows: list[Row]) -> str:
+    lines = [LINE.format("what", "met", "target", "measured")]
+    for row in rows:
+        met = "" if row.met is None else "yes" if row.met else "NO"
+        lines.append(LINE.format(row.what, met, row.target, row.measured))
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print, exit 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=list(MEASURES), action="append", metavar="NAME")
+    parser.add_argument("--url", help="of a running server")
+    arguments = parser.parse_args()
+    _say("starting the server")
+    server = Server(arguments.url)
+    rows = []
+    try:
+        with sync_playwright() as playwright:
+            browser = launch(playwright)
+            stage = Stage(browser, server, _say)
+            _say("one page first: the bank is built, and everything is compiled")
+            tab = Tab(browser, server.url, "data=ionosphere&bank=paper&speed=1000")
+            tab.wait_iteration(1)
+            tab.close()
+            for name in arguments.only or MEASURES:
+                rows += _measure(name, stage)
+            browser.close()
+    finally:
+        server.stop()
+    print(_table(rows))
+    print(f"\n{_load()} at the end")
+
+
+if __name__ == "__main__":
+    main()
