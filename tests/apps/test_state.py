@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mkldash.apps import choice as choice_module
@@ -33,6 +33,7 @@ def values_of(choice: Choice):
 OFFERED = {c.name: values_of(c) for c in (*CHOICES, *solver_options("block-coordinate"))}
 
 
+@settings(deadline=None)  # no unit test is timed
 @given(st.fixed_dictionaries(OFFERED))
 def test_the_url_holds_every_choice_and_restores_it(values):
     state = AppState.default().change(**values)

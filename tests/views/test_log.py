@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -52,6 +52,7 @@ def test_an_infinite_gap_sits_at_the_ceiling():
     assert found.curves[0].drawn[0] == found.ceiling == 100.0
 
 
+@settings(deadline=None)  # no unit test is timed
 @given(hnp.arrays(np.float64, st.integers(0, 30), elements=st.floats(width=64)))
 def test_nothing_undrawable_is_ever_sent(values):
     found = log_curves({"a": values, "b": np.array([1e-3])})
