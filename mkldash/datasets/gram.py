@@ -27,8 +27,7 @@ class GramData:
         Kernel names.
     kernels : list of Q arrays, shape (n, n)
         Gram matrices as float64 (float32 where stored so), unscaled and unchecked
-        beyond their shape:
-        the bank checks them when it is built.
+        beyond their shape: the bank checks them when it is built.
     y : array, shape (n,), optional
         Labels as given (text or numbers); None when there are none.
     """
