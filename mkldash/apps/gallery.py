@@ -57,15 +57,16 @@ class Picture:
     def _explain(self, event: Any) -> None:
         if event.new and not len(self._formula):
             # Formulas are typeset when asked for: eleven of them slow down the first page.
-            self._formula.append(
+            self._formula[:] = [
                 pn.pane.LaTeX(
-                    f"${self.view.formula}$",
+                    f"${line.strip().rstrip(',;')}$",
                     renderer="katex",
                     sizing_mode="stretch_width",
-                    styles={"font-size": "14px", "overflow-x": "auto", "overflow-y": "hidden"},
-                    margin=(2, 8, 6, 8),
+                    styles={"font-size": "15px", "overflow-x": "auto", "overflow-y": "hidden"},
+                    margin=(2, 8, 4, 8),
                 )
-            )
+                for line in self.view.formula.split(r"\qquad")
+            ]
         self._formula.visible = event.new
 
     def draw(self, shown: Shown, k: int, key: tuple[Any, ...]) -> None:

@@ -77,13 +77,13 @@ EMPTY = Scene()
 
 
 class View(abc.ABC):
-    """One picture of a run.
+    r"""One picture of a run.
 
     Class facts: `name` (command line, URL), `title`, `needs` (snapshot fields,
     or values that the session adds to drawn snapshots), `caption` (one line:
-    what am I looking at), `formula` (LaTeX), `order` (place on the page),
-    `wide` (takes a whole row) and `every_frame` (drawn each frame; the others
-    take turns).
+    what am I looking at), `formula` (LaTeX; ``\qquad`` parts its lines), `order`
+    (place on the page), `wide` (takes a whole row) and `every_frame` (drawn each
+    frame; the others take turns).
     """
 
     name: ClassVar[str]

@@ -74,9 +74,9 @@ class BoundsView(View):
         "When they meet, nothing is left to gain."
     )
     formula = (
-        r"\underbrace{\mathbf{e}^\top\alpha-\tfrac12\max_{\theta'\in\Theta}u^\top\theta'}"
-        r"_{\text{lower}}\;\le\;\text{optimum}\;\le\;"
-        r"\underbrace{\tfrac12\sum_k\theta_k u_k+C\sum_i\max(0,1-y_if(x_i))}_{\text{upper}}"
+        r"\text{upper}=\tfrac12\sum_k\theta_k u_k+C\sum_i\max(0,\,1-y_if(x_i))\qquad "
+        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12\max_{\theta'\in\Theta}u^\top\theta',"
+        r"\quad u_k=a^\top K_ka"
     )
     order = 10
     every_frame = True

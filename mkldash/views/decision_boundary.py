@@ -79,7 +79,7 @@ class DecisionBoundaryView(View):
         "Ringed points are support vectors, filled rings sit at the bound C."
     )
     formula = (
-        r"f(x)=\sum_k\theta_k\sum_i\alpha_iy_iK_k(x_i,x)+b,\qquad"
+        r"f(x)=\sum_k\theta_k\sum_i\alpha_iy_iK_k(x_i,x)+b\qquad "
         r"f=0\ \text{(line)},\quad f=\pm1\ \text{(margin)}"
     )
     order = 5

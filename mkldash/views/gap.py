@@ -58,7 +58,7 @@ class GapView(View):
     )
     formula = (
         r"\text{gap}=\frac{\text{upper}}{\text{lower}}-1,\qquad"
-        r"\text{infinite while lower}\le 0\ (\triangle\ \text{at the top});\quad"
+        r"\text{infinite while lower}\le 0\ (\triangle\ \text{at the top})\qquad "
         r"\text{exact zero}\ (\diamond\ \text{at the floor})"
     )
     order = 20

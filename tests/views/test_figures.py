@@ -1,5 +1,7 @@
 """Figures are built once, only written into, and hold what was prepared."""
 
+import re
+
 import numpy as np
 import pytest
 from bokeh.models import ColumnDataSource, DataRange1d
@@ -50,6 +52,8 @@ class TestEveryView:
         assert kind.title
         assert len(kind.caption) > 40
         assert "\\" in kind.formula
+        # A command that runs into the next letter is another, unknown command.
+        assert not re.search(r"\\q?quad[A-Za-z]", kind.formula)
         assert not kind.caption.startswith("A plot")
 
 
