@@ -147,13 +147,32 @@ def _free_port(address: str, port: int) -> int:
         return int(probe.getsockname()[1])
 
 
+#: What the libraries log when a tab closes in the middle of a message.
+_CLOSED = ("WebSocketClosedError", "StreamClosedError", "connection was closed")
+
+
+def _is_closed_tab(record: logging.LogRecord) -> bool:
+    """Whether a record only says that a tab closed in the middle of a message."""
+    text = record.getMessage()
+    trace = record.exc_info[2] if record.exc_info else None
+    kind = record.exc_info[0] if record.exc_info else None
+    if kind is not None and kind.__name__ in _CLOSED:
+        return True
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is not None and trace.tb_frame.f_globals.get("__name__") == "bokeh.server.connection":
+        return kind is AssertionError
+    return any(word in text for word in _CLOSED) or "assert self._session is not None" in text
+
+
 def _quiet_closed_sockets() -> None:
-    """A tab that closes in the middle of a frame is no error worth a traceback."""
-
-    def keep(record: logging.LogRecord) -> bool:
-        kind = record.exc_info[0] if record.exc_info else None
-        closed = kind is not None and kind.__name__ in ("WebSocketClosedError", "StreamClosedError")
-        return not closed and "WebSocketClosedError" not in record.getMessage()
-
-    for name in ("asyncio", "tornado.application", "tornado.general", "bokeh", "panel"):
-        logging.getLogger(name).addFilter(keep)
+    """A tab that closes in the middle of a message is no error worth a traceback."""
+    for name in (
+        "asyncio",
+        "tornado.application",
+        "tornado.general",
+        "bokeh.server.protocol_handler",
+        "bokeh.server.views.ws",
+        "panel",
+    ):
+        logging.getLogger(name).addFilter(lambda record: not _is_closed_tab(record))

@@ -1,11 +1,14 @@
 """What the server offers."""
 
+import logging
 import socket
+import sys
 
 import pytest
+from bokeh.server.connection import ServerConnection
 
 from mkldash.apps.landing import LESSONS
-from mkldash.apps.serve import _free_port, available_apps
+from mkldash.apps.serve import _free_port, _is_closed_tab, available_apps
 from mkldash.apps.state import AppState
 from mkldash.errors import InputError
 
@@ -28,3 +31,27 @@ def test_a_port_that_is_taken_is_said_before_anything_starts():
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match=f"127.0.0.1:{port}.*--port"):
             _free_port("127.0.0.1", port)
+
+
+def record(text, error=None):
+    info = None if error is None else (type(error), error, error.__traceback__)
+    return logging.LogRecord("x", logging.ERROR, "f.py", 1, text, (), info)
+
+
+def test_a_tab_that_closes_in_the_middle_of_a_message_is_not_logged():
+    connection = ServerConnection.__new__(ServerConnection)
+    connection._session = None
+    try:
+        connection.session  # noqa: B018
+    except AssertionError:
+        error = sys.exc_info()[1]
+    assert _is_closed_tab(record("Uncaught exception", error))
+    assert _is_closed_tab(record("Failed sending message as connection was closed"))
+
+
+def test_any_other_error_is():
+    try:
+        raise AssertionError("ours")
+    except AssertionError as problem:
+        assert not _is_closed_tab(record("Uncaught exception", problem))
+    assert not _is_closed_tab(record("a frame could not be drawn"))
