@@ -50,8 +50,7 @@ def test_a_tab_that_closes_in_the_middle_of_a_message_is_not_logged():
 
 
 def test_any_other_error_is():
-    try:
+    with pytest.raises(AssertionError) as caught:
         raise AssertionError("ours")
-    except AssertionError as problem:
-        assert not _is_closed_tab(record("Uncaught exception", problem))
+    assert not _is_closed_tab(record("Uncaught exception", caught.value))
     assert not _is_closed_tab(record("a frame could not be drawn"))
