@@ -70,8 +70,7 @@ def create() -> Any:
     """The page of one browser session."""
     import panel as pn
 
-    from mkldash.apps import ui
-    from mkldash.apps.serve import available_apps
+    from mkldash.apps import available_apps, ui
 
     ui.extension()
     apps = available_apps()

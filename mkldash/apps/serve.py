@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
-import pkgutil
 import signal
 import socket
 import sys
@@ -13,9 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from mkldash.apps import available_apps
 from mkldash.errors import InputError
 
-__all__ = ["available_apps", "serve"]
+__all__ = ["serve"]
 
 #: A page that nobody looks at any more is ended after this (ms); a reconnect
 #: within it goes on where it was.
@@ -25,20 +24,6 @@ KEEP_ALIVE = 15_000
 TOKEN_EXPIRATION = 600
 
 LOOPBACK = ("127.0.0.1", "localhost")
-
-
-def available_apps() -> dict[str, ModuleType]:
-    """Modules of this room that have ``create`` and ``TITLE``, by URL name."""
-    import mkldash.apps as room
-
-    found = {}
-    for info in pkgutil.iter_modules(room.__path__):
-        if info.name.startswith("_") or info.ispkg:
-            continue
-        module = importlib.import_module(f"mkldash.apps.{info.name}")
-        if hasattr(module, "create") and hasattr(module, "TITLE"):
-            found[info.name] = module
-    return found
 
 
 def serve(

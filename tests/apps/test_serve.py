@@ -7,8 +7,9 @@ import sys
 import pytest
 from bokeh.server.connection import ServerConnection
 
+from mkldash.apps import available_apps
 from mkldash.apps.landing import LESSONS
-from mkldash.apps.serve import _free_port, _is_closed_tab, available_apps
+from mkldash.apps.serve import _free_port, _is_closed_tab
 from mkldash.apps.state import AppState
 from mkldash.errors import InputError
 
