@@ -24,7 +24,21 @@ from mkldash.problems.problem import Problem
 
 Array = NDArray[np.float64]
 
-__all__ = ["Best", "Origin", "Snapshot", "Solver", "WarmStart", "new_cancel_flag", "option"]
+__all__ = [
+    "CANCELLED",
+    "TIME_IS_UP",
+    "Best",
+    "Origin",
+    "Snapshot",
+    "Solver",
+    "WarmStart",
+    "new_cancel_flag",
+    "option",
+]
+
+#: Values of the cancel flag; compiled loops return at either.  After `CANCELLED`
+#: a solver ends; after `TIME_IS_UP` it certifies the point it has and yields it.
+CANCELLED, TIME_IS_UP = 1, 2
 
 
 @dataclass(frozen=True)
@@ -169,7 +183,8 @@ class Solver(abc.ABC):
             yielded is ``start.iteration + 1``.  Any other start is warm: only
             its weights and alpha are used and the bounds start afresh.
         cancel : array of uint8, shape (1,), optional
-            Read by compiled loops; once set the generator ends.
+            Read by compiled loops; once it is `CANCELLED` the generator ends,
+            once it is `TIME_IS_UP` inner solves are cut short and certified.
 
         Raises
         ------
@@ -196,7 +211,7 @@ class Solver(abc.ABC):
         steps: Iterator[Snapshot], origin: Origin, elapsed: float, flag: NDArray[np.uint8]
     ) -> Iterator[Snapshot]:
         try:
-            while not flag[0]:
+            while flag[0] != CANCELLED:
                 begun = time.perf_counter()
                 snapshot = next(steps, None)
                 elapsed += time.perf_counter() - begun

@@ -15,7 +15,7 @@ from mkldash.kernels.weights import Weights
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
 from mkldash.problems.weight_sets.fixed import Fixed
-from mkldash.solvers.base import Best, Snapshot, Solver, WarmStart, option
+from mkldash.solvers.base import CANCELLED, Best, Snapshot, Solver, WarmStart, option
 from mkldash.solvers.svm import SVMSolution, solve_combined
 
 Array = NDArray[np.float64]
@@ -132,11 +132,11 @@ class BlockCoordinateDescent(Solver):
             theta, alpha = _start(problem, warm)
             last = self._evaluate(problem, None, theta, alpha, (_EMPTY, _EMPTY), cancel)
             yield last
-        while not cancel[0]:
+        while cancel[0] != CANCELLED:
             assert isinstance(last, BlockCoordinateSnapshot)
             theta, inner = _weight_step(problem, last, self.weight_tol)
             last = self._evaluate(problem, last, theta, last.alpha, inner, cancel)
-            if cancel[0]:
+            if cancel[0] == CANCELLED:
                 return
             yield last
 

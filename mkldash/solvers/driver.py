@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,16 @@ from threadpoolctl import ThreadpoolController
 
 from mkldash.problems.certificates import relative_gap
 from mkldash.problems.problem import Problem
-from mkldash.solvers.base import Best, Origin, Snapshot, Solver, WarmStart, new_cancel_flag
+from mkldash.solvers.base import (
+    CANCELLED,
+    TIME_IS_UP,
+    Best,
+    Origin,
+    Snapshot,
+    Solver,
+    WarmStart,
+    new_cancel_flag,
+)
 from mkldash.solvers.stopping import Status, StopRule, StopWatch
 
 __all__ = ["Result", "solve"]
@@ -117,8 +127,15 @@ def _run(
         last = start
     status: Status | None = None
     steps = solver.iterate(problem, start, flag)
-    for snapshot in steps:
+    # A stand-in that waits for a person within `next` must not be timed from outside.
+    paced = getattr(solver, "paced", False)
+    while True:
+        snapshot = _next(steps, flag, None if paced else _time_left(stop, last))
+        if snapshot is None:
+            break
         status = watch.check(snapshot)
+        if status is None and flag[0] == TIME_IS_UP:
+            status = Status.TIME_LIMIT
         if status is Status.NOT_FINITE and last is not None:
             break
         last = snapshot
@@ -133,7 +150,7 @@ def _run(
     if last is None:
         raise RuntimeError("the run was cancelled before its first iteration")
     if status is None:
-        status = Status.STOPPED if flag[0] else Status.STALLED
+        status = Status.STOPPED if flag[0] == CANCELLED else Status.STALLED
     return Result(
         status=status,
         best=last.best,
@@ -144,3 +161,31 @@ def _run(
         inner_solves=last.inner_solves,
         seconds=last.elapsed,
     )
+
+
+def _time_left(stop: StopRule, last: Snapshot | None) -> float | None:
+    """Seconds of solver's work that the rule still allows; None without a limit."""
+    if stop.time_limit is None:
+        return None
+    return max(0.0, stop.time_limit - (0.0 if last is None else last.elapsed))
+
+
+def _next(
+    steps: Iterator[Snapshot], flag: NDArray[np.uint8], seconds: float | None
+) -> Snapshot | None:
+    """The next snapshot; its inner solves are cut short when `seconds` are over."""
+    if seconds is None:
+        return next(steps, None)
+
+    def time_is_up() -> None:
+        if flag[0] == 0:
+            flag[0] = TIME_IS_UP
+
+    timer = threading.Timer(seconds, time_is_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        return next(steps, None)
+    finally:
+        timer.cancel()
+        timer.join()

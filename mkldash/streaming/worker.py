@@ -193,6 +193,9 @@ class Worker:
 class _Paced:
     """Stands in for a solver in `solve`: the same snapshots, at the worker's pace."""
 
+    #: Time passes within `next` while a person thinks: not the solver's.
+    paced = True
+
     def __init__(self, worker: Worker, solver: Solver) -> None:
         self._worker, self._solver = worker, solver
 

@@ -2,11 +2,16 @@
 
 import dataclasses
 import math
+import threading
+import time
 
 import numpy as np
 import pytest
 
 from mkldash.errors import InputError
+from mkldash.kernels.precomputed import precomputed_bank
+from mkldash.problems.losses.hinge import Hinge
+from mkldash.problems.problem import Problem
 from mkldash.solvers.base import WarmStart, new_cancel_flag
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
 from mkldash.solvers.driver import solve
@@ -40,9 +45,35 @@ def test_time_limit_counts_the_solver_s_own_work():
     assert result.iterations == 0
 
 
-def test_clock_stands_still_while_others_look():
-    import time
+def hard_problem():
+    """One SVM solve takes far longer than a second: linear kernel, no separation, huge C."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, 5))
+    y = np.sign(X[:, 0] + rng.standard_normal(1500))
+    return Problem(precomputed_bank([X @ X.T / 1500]), y, Hinge(1e7))
 
+
+def test_time_limit_cuts_an_inner_solve_short_and_certifies_what_there_is():  # S01
+    begun = time.monotonic()
+    result = solve(SOLVER, hard_problem(), stop=StopRule(tol=1e-9, time_limit=0.5))
+    assert result.status is Status.TIME_LIMIT
+    assert result.iterations == 0  # the first solve was under way
+    assert time.monotonic() - begun < 5.0
+    assert math.isfinite(result.upper)
+    assert result.lower <= result.upper
+
+
+def test_cancel_during_the_first_solve_keeps_its_certified_point():  # U09
+    problem, flag = hard_problem(), new_cancel_flag()
+    timer = threading.Timer(0.5, lambda: flag.fill(1))
+    timer.start()
+    result = solve(SOLVER, problem, stop=StopRule(tol=1e-9), cancel=flag)
+    timer.join()
+    assert result.status is Status.STOPPED
+    assert math.isfinite(result.upper)
+
+
+def test_clock_stands_still_while_others_look():
     slow = solve(
         SOLVER,
         golden_problem(),
