@@ -135,9 +135,11 @@ def _add_rows(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--train-fraction",
         type=float,
-        help="share of the rows that trains; default 0.6, with --gram 1",
+        help="share of the rows that trains; default 0.6, with --gram 1; not with --rows",
     )
-    group.add_argument("--seed", type=int, default=0, help="of the split; default %(default)s")
+    group.add_argument(
+        "--seed", type=int, help="of the split; default 0, without effect with --rows"
+    )
     group.add_argument(
         "--rows",
         metavar="FILE",
@@ -150,7 +152,11 @@ def _add_rows(group: argparse._ArgumentGroup) -> None:
 
 def _add_table(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--missing", choices=("error", "drop", "mean"), default="error", help="default %(default)s"
+        "--missing",
+        choices=("error", "drop", "mean"),
+        default="error",
+        help="refuse, leave the rows out, or fill in the column's mean over all rows, "
+        "test rows included; default %(default)s",
     )
     group.add_argument(
         "--one-hot",
@@ -159,8 +165,19 @@ def _add_table(group: argparse._ArgumentGroup) -> None:
         default=[],
         help="turn a text column into indicators; may be repeated",
     )
-    group.add_argument("--separator", metavar="CHAR", help="tab may be written as tab")
-    group.add_argument("--decimal", metavar="CHAR")
+    group.add_argument(
+        "--exclude",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="leave a column out; may be repeated",
+    )
+    group.add_argument(
+        "--separator",
+        metavar="CHAR",
+        help="one character, or its name: comma, semicolon, tab, space or pipe",
+    )
+    group.add_argument("--decimal", metavar="CHAR", help="decimal mark: . or ,")
     group.add_argument("--no-header", action="store_true", help="the first line is data")
     group.add_argument("--label", metavar="COLUMN", help="column that holds the labels")
     group.add_argument("--positive", metavar="LABEL", help="this label against the rest")

@@ -89,6 +89,7 @@ def _parameters(workload: Workload) -> dict[str, Any]:
             "standardize": workload.standardizer is not None,
             "missing": choices.missing,
             "one_hot": list(choices.one_hot),
+            "exclude": list(choices.exclude),
         }
         chosen |= {k: v for k, v in choices.table_options().items() if k not in chosen}
     return chosen | dict(choices.solver_options)

@@ -26,6 +26,16 @@ T = TypeVar("T")
 
 __all__ = ["choices_from", "run"]
 
+#: Separators that may be written by name.
+SEPARATORS = {
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "\\t": "\t",
+    "space": " ",
+    "pipe": "|",
+}
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Solve what the arguments say; returns the exit code."""
@@ -48,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         warm_up(workload.solver, workload.bank.storage)
     finally:
         bar.clear()
+    if arguments.rows is not None and arguments.seed is not None:
+        _say("note: --seed has no effect with --rows, which lists the training rows")
     for note in workload.notes:
         _say(f"note: {note}")
     flag = new_cancel_flag()
@@ -90,9 +102,10 @@ def choices_from(arguments: argparse.Namespace) -> Choices:
         )
     if arguments.data is not None and arguments.gram is not None:
         raise InputError("DATA and --gram exclude each other: the matrices stand for the data")
+    _refuse_idle(arguments)
     separator = arguments.separator
-    if separator in ("tab", "\\t"):
-        separator = "\t"
+    if separator is not None:
+        separator = SEPARATORS.get(separator.lower(), separator)
     return Choices(
         data=arguments.data or "",
         gram=arguments.gram,
@@ -105,18 +118,43 @@ def choices_from(arguments: argparse.Namespace) -> Choices:
         max_iter=arguments.max_iter,
         time_limit=arguments.time_limit,
         train_fraction=arguments.train_fraction,
-        seed=arguments.seed,
+        seed=0 if arguments.seed is None else arguments.seed,
         rows=arguments.rows,
         bank=arguments.bank,
         standardize=False if arguments.no_standardize else None,
         missing=arguments.missing,
         one_hot=tuple(arguments.one_hot),
+        exclude=tuple(arguments.exclude),
         separator=separator,
         decimal=arguments.decimal,
         header=False if arguments.no_header else None,
         label=arguments.label,
         positive=arguments.positive,
     )
+
+
+def _refuse_idle(arguments: argparse.Namespace) -> None:
+    """Options that would be silently without effect are a mistake of the person."""
+    if arguments.gram is None:
+        for option, given in (
+            ("--labels", arguments.labels is not None),
+            ("--normalize", arguments.normalize),
+        ):
+            if given:
+                raise InputError(f"{option} is for kernel matrices: it goes with --gram FILE.npz")
+    else:
+        for option, given in (
+            ("--bank", arguments.bank is not None),
+            ("--no-standardize", arguments.no_standardize),
+        ):
+            if given:
+                raise InputError(
+                    f"{option} is for DATA: matrices given with --gram are taken as is"
+                )
+    if arguments.rows is not None and arguments.train_fraction is not None:
+        raise InputError(
+            "--rows and --train-fraction exclude each other: --rows lists the training rows"
+        )
 
 
 def check_writable(path: str) -> None:

@@ -60,6 +60,8 @@ class Choices:
         What to do with missing values of a CSV file.
     one_hot : tuple of str
         Text columns to turn into indicator columns.
+    exclude : tuple of str
+        Columns of a CSV file to leave out.
     exclude_text : bool
         Leave the text columns of a CSV file out instead of refusing them.
     separator, decimal : str or None
@@ -96,6 +98,7 @@ class Choices:
     standardize: bool | None = None
     missing: str = "error"
     one_hot: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     exclude_text: bool = False
     separator: str | None = None
     decimal: str | None = None
@@ -109,7 +112,9 @@ class Choices:
         if fraction is not None and not (math.isfinite(fraction) and 0.0 < fraction <= 1.0):
             raise InputError(f"train fraction must lie above 0 and at most at 1, not {fraction!r}")
         if not isinstance(self.seed, int | np.integer) or not 0 <= self.seed < 2**63:
-            raise InputError(f"seed must be a whole number from 0 on, not {self.seed!r}")
+            raise InputError(
+                f"seed must be a whole number from 0 to {2**63 - 1}, not {_short(self.seed)}"
+            )
         if self.missing not in ("error", "drop", "mean"):
             raise InputError(f"missing must be error, drop or mean, not {self.missing!r}")
         for name in ("separator", "decimal"):
@@ -131,6 +136,13 @@ class Choices:
             "positive": self.positive,
             "missing": None if self.missing == "error" else self.missing,
             "one_hot": self.one_hot or None,
+            "exclude": self.exclude or None,
             "exclude_text": self.exclude_text or None,
         }
         return {name: value for name, value in values.items() if value is not None}
+
+
+def _short(value: object) -> str:
+    """A value for a message; long numbers in their first digits."""
+    text = repr(value)
+    return text if len(text) <= 30 else f"{text[:20]}... ({len(text)} characters)"

@@ -97,6 +97,10 @@ def read_table_source(choices: Choices) -> Source:
     """A shipped set or a CSV file; see `read_source`."""
     cards = available()
     options = choices.table_options()
+    if not choices.data.strip() and choices.content is None:
+        raise InputError(
+            "DATA is empty: give a name that 'mkldash data' lists, or the path of a CSV file"
+        )
     if choices.content is not None:
         dataset = _read_table(choices.content, choices.data, options)
     elif choices.data in cards:
@@ -126,11 +130,13 @@ def _read_table(source: Path | bytes, name: str | None, options: dict[str, Any])
         dialect = {key: chosen.get(key) for key in ("separator", "decimal", "header")}
         seen = preview(source, name=name, **dialect)
         label = chosen.get("label", seen.label_guess)
-        chosen["exclude"] = [
+        kept = (label, *chosen.get("one_hot", ()), *chosen.get("exclude", ()))
+        text = [
             column
             for column, kind in zip(seen.columns, seen.types, strict=True)
-            if kind == "text" and column != label and column not in chosen.get("one_hot", ())
+            if kind == "text" and column not in kept
         ]
+        chosen["exclude"] = [*chosen.get("exclude", ()), *text]
     return read_csv(source, name=name, **chosen)
 
 
@@ -162,7 +168,8 @@ def _refuse_options(options: Mapping[str, object], why: str) -> None:
     """Options that would be silently without effect are a mistake of the person."""
     for name in options:
         if name != "positive":
-            raise InputError(f"{name.replace('_', '-')} is for a CSV file, but {why}")
+            option = "no-header" if name == "header" else name.replace("_", "-")
+            raise InputError(f"--{option} is for a CSV file, but {why}")
 
 
 def _with_positive(dataset: Dataset, positive: str) -> Dataset:

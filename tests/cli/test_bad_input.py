@@ -42,7 +42,12 @@ from tests.cli._run import FILES, Cli
         (("--separator", ";;"), "separator"),
         (("--separator", ";"), "separator"),
         (("--label", "V1"), "label"),
-        (("--no-header",), "header"),
+        (("--no-header",), "--no-header is for a CSV file"),
+        (("--exclude", "x1"), "--exclude is for a CSV file"),
+        (("--labels", "nosuchfile"), "--labels is for kernel matrices"),
+        (("--normalize",), "--normalize is for kernel matrices"),
+        (("--rows", "rows.txt", "--train-fraction", "0.5"), "--train-fraction"),
+        (("--seed", str(2**63)), str(2**63 - 1)),
         (("--positive", "rokc"), "positive"),
         (("--rows", "nowhere.txt"), "nowhere.txt"),
         (("--tole", "1"), "--tole"),
@@ -62,6 +67,7 @@ def test_values_that_cannot_be_used(cli: Cli, options: tuple[str, ...], paramete
         ((), "COMMAND"),
         (("slove",), "solve"),
         (("solve",), "DATA"),
+        (("solve", ""), "DATA is empty"),
         (("solve", "sonr"), "did you mean sonar"),
         (("solve", "no/such/table.csv"), "no/such/table.csv"),
         (("solve", "diabetes"), "regression"),
@@ -119,6 +125,39 @@ def test_one_hot_makes_a_text_column_usable_d09(cli: Cli) -> None:
     assert done.code == 0
     assert done.json["features"] == 4
     assert done.json["parameters"]["one_hot"] == ["colour"]
+
+
+def test_a_text_column_can_be_left_out_as_the_refusal_says_d09(cli: Cli) -> None:
+    table = FILES / "text_column.csv"
+    assert "--exclude colour" in cli("solve", table).complaint
+    done = cli("solve", table, "--exclude", "colour", "--json")
+    assert done.code == 0
+    without = cli("solve", table, "--one-hot", "colour", "--json").json["features"] - 2
+    assert done.json["features"] == without
+    assert done.json["parameters"]["exclude"] == ["colour"]
+    assert "'nowhere'" in cli("solve", table, "--exclude", "nowhere").complaint
+    several = ("--exclude", "colour", "--exclude", "nowhere")
+    assert "'nowhere'" in cli("solve", table, *several).complaint
+
+
+@pytest.mark.parametrize("name", ["semicolon", "Tab", "space", "comma"])
+def test_separators_by_name(cli: Cli, tmp_path: Path, name: str) -> None:
+    mark = {"semicolon": ";", "Tab": "\t", "space": " ", "comma": ","}[name]
+    path = tmp_path / "table.txt"
+    path.write_text((FILES / "t8_plain.csv").read_text().replace(",", mark))
+    answer = cli("solve", path, "--separator", name, "--json").json
+    assert answer["features"] == 2
+    assert answer["parameters"]["separator"] == mark
+
+
+def test_a_seed_beside_listed_rows_is_noted(cli: Cli, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.txt"
+    rows.write_text("0\n1\n6\n7\n")
+    command = ("solve", FILES / "t8_plain.csv", "--rows", rows, "--json")
+    given, left_out = cli(*command, "--seed", "0"), cli(*command)
+    assert given.code == left_out.code == 0
+    assert "--seed has no effect with --rows" in given.err
+    assert "--seed" not in left_out.err
 
 
 def test_files_that_are_no_tables(cli: Cli, tmp_path: Path) -> None:
@@ -221,7 +260,11 @@ def test_matrices_that_cannot_be_used(
 def test_table_options_do_not_go_with_matrices(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "matrices.npz"
     np.savez(path, a=np.eye(4), y=np.array([1, -1, 1, -1]))
-    assert "decimal" in cli("solve", "--gram", path, "--decimal", ",").complaint
+    assert "--decimal" in cli("solve", "--gram", path, "--decimal", ",").complaint
+    assert "--bank" in cli("solve", "--gram", path, "--bank", "linear").complaint
+    assert "--no-standardize" in cli("solve", "--gram", path, "--no-standardize").complaint
+    drawn = cli("solve", "--gram", path, "--train-fraction", "0.5", "--seed", "0", "--json")
+    assert drawn.json["train_rows"] == 2
 
 
 def test_a_bank_that_would_not_fit_is_refused_with_the_numbers_s16(cli: Cli) -> None:
