@@ -78,7 +78,7 @@ def refuse(needed: int, estimate: MemoryEstimate, limit: int, storage: str) -> M
     storage : str
         The storage that `needed` is about.
     """
-    factors = "" if storage == "factored" else "storage='factored' (low-rank factors), "
+    factors = "" if storage.startswith("factored") else "storage='factored' (low-rank factors), "
     return MemoryLimitError(
         f"the bank needs {_bytes(needed)} ({storage}), the limit is {_bytes(limit)}; "
         f"it would take {estimate.text()}. Ways out: fewer kernels (fewer widths), a subsample "

@@ -54,6 +54,8 @@ def test_320_gigabytes_are_refused_with_nothing_allocated(storage):  # S16
     for part in ("320 GB (320,000,000,000 bytes)", "160 GB", "limit is 4.29 GB", "fewer widths",
                  "subsample", "memory_limit"):  # fmt: skip
         assert part in message
+    # What was tried and found too large is no way out.
+    assert ("storage='factored'" in message) == (storage == "dense")
 
 
 def test_dense_fits_exactly_at_its_packed_size():
