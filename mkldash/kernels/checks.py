@@ -15,12 +15,16 @@ from mkldash.kernels.base import Array
 __all__ = [
     "LANCZOS_ABOVE",
     "NEGATIVE_TOLERANCE",
+    "PLAIN_SIZES",
     "REPAIRS",
+    "SCALED_SIZES",
     "SYMMETRY_TOLERANCES",
     "as_matrices",
     "check_gram",
+    "check_size",
     "extreme_eigenvalues",
     "is_semidefinite",
+    "refuse_other_numbers",
 ]
 
 #: Refused when the least eigenvalue is below minus this part of the largest.
@@ -32,6 +36,14 @@ SYMMETRY_TOLERANCES = (1e-5, 1e-8)
 
 #: Rows above which the two extreme eigenvalues come from Lanczos' method.
 LANCZOS_ABOVE = 2000
+
+#: Smallest and largest size (largest entry) of a matrix that is used as it is:
+#: the algorithms square and divide such numbers.
+PLAIN_SIZES = (1e-100, 1e100)
+
+#: The same for a matrix that is scaled before use: its trace and the inverse of
+#: that must be finite.
+SCALED_SIZES = (1e-290, 1e290)
 
 #: What may be done, on request, with a matrix that is not semidefinite.
 REPAIRS = ("clip",)
@@ -46,8 +58,9 @@ def as_matrices(kernels: ArrayLike | Iterable[ArrayLike]) -> list[NDArray]:
     Raises
     ------
     InputError
-        For no matrix, a nested list, or something that is not a square matrix of
-        numbers of the same size as the others; names the item.
+        For no matrix, a nested list, complex numbers, text, or something that is
+        not a square matrix of numbers of the same size as the others; names the
+        item.
     """
     if scipy.sparse.issparse(kernels) or _depth(kernels) == 2:
         items = [kernels]
@@ -55,8 +68,13 @@ def as_matrices(kernels: ArrayLike | Iterable[ArrayLike]) -> list[NDArray]:
         raise InputError(
             f"kernels must have shape (n_kernels, n_rows, n_rows), got {kernels.shape}"
         )
+    elif isinstance(kernels, str | bytes) or not isinstance(kernels, Iterable):
+        raise InputError(
+            "kernel matrices must be an array (n_kernels, n_rows, n_rows) or a list of "
+            f"(n_rows, n_rows), got {kernels!r} of type {type(kernels).__name__}"
+        )
     else:
-        items = list(kernels)  # type: ignore[arg-type]
+        items = list(kernels)
     if not items:
         raise InputError("no kernel matrix was given")
     matrices = [_as_matrix(item, k) for k, item in enumerate(items)]
@@ -91,33 +109,69 @@ def check_gram(matrix: NDArray, label: str, *, repair: str | None = None) -> tup
     ------
     InputError
         Says which matrix, what is wrong and where: the number of entries that
-        are not finite and the first, the largest asymmetry, or the least
-        eigenvalue.
+        are not finite and the first, a size outside `SCALED_SIZES`, the largest
+        asymmetry, or the least eigenvalue.
     """
     if repair is not None and repair not in REPAIRS:
         raise InputError(f"repair must be None or one of {', '.join(REPAIRS)}, got {repair!r}")
     _check_finite(matrix, label)
     narrow = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
     values = matrix.astype(np.float64)
+    check_size(values, label, SCALED_SIZES)
+    # Judged at a size near one, where nothing under- or overflows.  A power of two
+    # changes no digit, so what is handed back is exactly what came in.
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    values = np.ldexp(values, -exponent)
     _check_symmetric(values, label, SYMMETRY_TOLERANCES[0 if narrow else 1])
     values = np.ascontiguousarray(0.5 * (values + values.T))
     if is_semidefinite(values):
-        return values, ""
+        return np.ldexp(values, exponent), ""
     least, largest = extreme_eigenvalues(values)
     if least >= -NEGATIVE_TOLERANCE * largest:
-        return values, ""
+        return np.ldexp(values, exponent), ""
+    shown = f"{np.ldexp(least, exponent):.6g}"
     if repair is None:
         raise InputError(
-            f"{label} is not positive semidefinite: its least eigenvalue is {least:.6g}, its "
-            f"largest {largest:.6g}; leave it out, or ask for repair='clip', which sets negative "
-            "eigenvalues to zero"
+            f"{label} is not positive semidefinite: its least eigenvalue is {shown}, its "
+            f"largest {np.ldexp(largest, exponent):.6g}; leave it out, or ask for repair='clip', "
+            "which sets negative eigenvalues to zero"
         )
     clipped, count = _clip(values)
     if not clipped.any():
         raise InputError(f"{label} has no positive eigenvalue; leave it out")
-    return clipped, (
+    return np.ldexp(clipped, exponent), (
         f"{label} was not positive semidefinite: {count} negative "
-        f"{'eigenvalue' if count == 1 else 'eigenvalues'} (least {least:.6g}) set to zero"
+        f"{'eigenvalue' if count == 1 else 'eigenvalues'} (least {shown}) set to zero"
+    )
+
+
+def check_size(matrix: Array, label: str, sizes: tuple[float, float]) -> None:
+    """Refuse a matrix whose largest entry is out of range; a zero matrix passes.
+
+    Parameters
+    ----------
+    matrix : array, shape (n_rows, n_rows)
+        Finite.
+    label : str
+        Names the matrix.
+    sizes : (float, float)
+        `PLAIN_SIZES` or `SCALED_SIZES`.
+
+    Raises
+    ------
+    InputError
+        With the size and the remedy.
+    """
+    size = float(np.abs(matrix).max())
+    if size == 0.0 or sizes[0] <= size <= sizes[1]:
+        return
+    what = "small" if size < sizes[0] else "large"
+    remedy = "rescale it"
+    if SCALED_SIZES[0] <= size <= SCALED_SIZES[1]:
+        remedy += " or set normalize=True"
+    raise InputError(
+        f"{label} is too {what}: its largest entry is {size:.3g}, sizes from {sizes[0]:g} to "
+        f"{sizes[1]:g} can be used; {remedy}"
     )
 
 
@@ -201,8 +255,11 @@ def _as_matrix(item: object, position: int) -> NDArray:
         )
     try:
         values = np.asarray(item.toarray() if scipy.sparse.issparse(item) else item)  # type: ignore[attr-defined]
+        refuse_other_numbers(values, f"kernel {position}")
         if values.dtype != np.float32:
             values = values.astype(np.float64, copy=False)
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(f"kernel {position} is not a matrix of numbers: {error}") from error
     if values.ndim != 2 or values.shape[0] != values.shape[1] or not len(values):
@@ -211,6 +268,36 @@ def _as_matrix(item: object, position: int) -> NDArray:
             f"got shape {values.shape}"
         )
     return values
+
+
+def refuse_other_numbers(values: NDArray, label: str) -> None:
+    """Refuse complex numbers, text and dates, which NumPy would convert silently.
+
+    Parameters
+    ----------
+    values : array
+        Of any dtype; cells of dtype object are looked at one by one.
+    label : str
+        Names the array in the message.
+
+    Raises
+    ------
+    InputError
+        With the dtype.
+    """
+    kind = values.dtype.kind
+    cells = values.ravel().tolist() if kind == "O" else []
+    if kind == "c" or any(isinstance(cell, complex | np.complexfloating) for cell in cells):
+        raise InputError(
+            f"Complex data not supported: {label} has dtype {values.dtype}, kernel matrices must "
+            "be real; hand in its real part if the imaginary one is rounding"
+        )
+    if kind in "USmMV" or any(isinstance(cell, str | bytes) for cell in cells):
+        what = "dates" if kind in "mM" else "records" if kind == "V" else "text"
+        raise InputError(
+            f"{label} is not a matrix of numbers: it holds {what} (dtype {values.dtype}); "
+            "convert it with astype(float)"
+        )
 
 
 def _check_finite(matrix: NDArray, label: str) -> None:

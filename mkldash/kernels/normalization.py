@@ -26,7 +26,7 @@ CENTRED_THRESHOLD = 1e-12
 
 
 class ConstantKernelWarning(UserWarning):
-    """Kernels were left out because they are constant on the training rows."""
+    """Kernels are constant on the training rows: left out, or of no use."""
 
 
 def as_features(X: ArrayLike, feature_names: Sequence[str] | None = None) -> Array:

@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mkldash.errors import InputError
 from mkldash.kernels import _compiled
 from mkldash.kernels.base import Array, DroppedKernel
-from mkldash.kernels.checks import as_matrices, check_gram
+from mkldash.kernels.checks import PLAIN_SIZES, as_matrices, check_gram, check_size
 from mkldash.kernels.dense import DenseBank, packed_size
 from mkldash.kernels.normalization import (
     ConstantKernelWarning,
@@ -46,7 +46,8 @@ def precomputed_bank(
         By default ``kernel 0``, ``kernel 1``, ...
     normalize : bool
         Divide each kernel by its trace.  Off, unequal traces are noted in
-        `bank.warnings`: the weights then also undo the scales.
+        `bank.warnings`: the weights then also undo the scales.  Off, the largest
+        entry must lie in `checks.PLAIN_SIZES`, on, in `checks.SCALED_SIZES`.
     repair : {"clip"}, optional
         Set negative eigenvalues to zero instead of refusing; noted in
         `bank.warnings`.
@@ -56,15 +57,16 @@ def precomputed_bank(
     DenseBank
         Its `decision` takes blocks of shape (n_given, n_new, n_rows).  Kernels
         that are constant (zero after double centring) are left out with a
-        `ConstantKernelWarning` as long as another one is left, and so are
-        kernels of trace zero when normalising.
+        `ConstantKernelWarning` as long as another one is left.  When all are
+        constant those that are not zero are kept, with such a warning too.
 
     Raises
     ------
     InputError
         If the matrices are not square and of one size, not symmetric (1e-8 of the
-        largest entry, 1e-5 for float32), not finite, or have an eigenvalue below
-        -1e-6 of the largest; the message names the kernel.
+        largest entry, 1e-5 for float32), not finite, too large or too small,
+        complex or text, or have an eigenvalue below -1e-6 of the largest; the
+        message names the kernel.  If every kernel is zero.
     """
     matrices = as_matrices(kernels)
     names = _names(names, len(matrices))
@@ -72,15 +74,22 @@ def precomputed_bank(
     packed = np.empty((len(matrices), packed_size(n)))
     notes: list[str] = []
     for k, matrix in enumerate(matrices):
-        checked, note = check_gram(matrix, _label(k, names[k]), repair=repair)
+        label = _label(k, names[k])
+        checked, note = check_gram(matrix, label, repair=repair)
+        if not normalize:
+            check_size(checked, label, PLAIN_SIZES)
         _compiled.pack(checked, packed[k])
         notes += [note] if note else []
     traces = np.array([_compiled.packed_trace(row, n) for row in packed])
     sums = np.array([_compiled.packed_sum(row, n) for row in packed])
-    keep, reasons = _choose(traces, traces - sums / n, normalize)
-    if reasons:
-        notes.append(_sentence(reasons, names))
-        warnings.warn(notes[-1], ConstantKernelWarning, stacklevel=2)
+    constant = _constant(traces, traces - sums / n)
+    keep, reasons = _choose(traces, constant, names)
+    said = [_sentence(reasons, names)] if reasons else []
+    if constant.all():
+        said.append(_useless([names[k] for k in keep]))
+    for sentence in said:
+        warnings.warn(sentence, ConstantKernelWarning, stacklevel=2)
+    notes += said
     if not normalize:
         notes += _unequal(traces[keep])
     key = hashlib.sha256(packed.tobytes())
@@ -121,20 +130,37 @@ def _label(position: int, name: str) -> str:
     return name if name == f"kernel {position}" else f"kernel {position} ({name!r})"
 
 
-def _choose(traces: Array, centred: Array, normalize: bool) -> tuple[list[int], dict[int, str]]:
-    """Kernels to keep, and why each of the others is left out."""
-    zero = traces <= np.finfo(np.float64).tiny
-    constant = np.array(
+def _constant(traces: Array, centred: Array) -> NDArray[np.bool_]:
+    return np.array(
         [is_constant_kernel(t, c) for t, c in zip(traces, centred, strict=True)], dtype=bool
     )
-    out = constant if not constant.all() else zero & normalize
+
+
+def _choose(
+    traces: Array, constant: NDArray[np.bool_], names: tuple[str, ...]
+) -> tuple[list[int], dict[int, str]]:
+    """Kernels to keep, and why each of the others is left out."""
+    zero = traces <= 0.0
+    out = zero if constant.all() else constant
     if out.all():
-        raise InputError("every kernel is zero and cannot be scaled to unit trace")
+        who = f"{_label(0, names[0])} is zero" if len(names) == 1 else "every kernel is zero"
+        raise InputError(f"{who}: there is nothing to learn from; give a kernel that is not")
     reasons = {
         int(k): "it is zero" if zero[k] else "it is constant: zero after double centring"
         for k in np.flatnonzero(out)
     }
     return [int(k) for k in np.flatnonzero(~out)], reasons
+
+
+def _useless(names: list[str]) -> str:
+    """What it means that only constant kernels are left."""
+    shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    them = (
+        f"{shown} is constant: it cannot"
+        if len(names) == 1
+        else (f"{shown} are constant: they cannot")
+    )
+    return f"{them} separate the classes; all points get the same decision"
 
 
 def _sentence(reasons: dict[int, str], names: tuple[str, ...]) -> str:

@@ -17,6 +17,7 @@ from mkldash.kernels.base import (
     inner_products,
     squared_distances,
 )
+from mkldash.kernels.checks import refuse_other_numbers
 from mkldash.kernels.normalization import as_features
 
 __all__ = ["CHUNK_BYTES", "GivenPredictor", "TermPredictor", "by_columns"]
@@ -135,7 +136,9 @@ class GivenPredictor:
             got = f"{len(items)} blocks" if shape is None else f"shape {shape}"
             raise InputError(f"{expected}, got {got}; hand in one test-by-train block per kernel")
         try:
-            blocks = [np.asarray(item, dtype=np.float64) for item in items]
+            blocks = [_as_block(item, k) for k, item in enumerate(items)]
+        except InputError:
+            raise
         except (TypeError, ValueError) as error:
             raise InputError(f"{expected}: {error}") from error
         for k, block in enumerate(blocks):
@@ -150,6 +153,12 @@ class GivenPredictor:
         if block.ndim == 2 and block.shape[0] == block.shape[1]:
             return ": it looks like test-by-test; columns must be the training samples"
         return ""
+
+
+def _as_block(item: ArrayLike, position: int) -> Array:
+    values = np.asarray(item)
+    refuse_other_numbers(values, f"block of kernel {position}")
+    return values.astype(np.float64, copy=False)
 
 
 def _is_matrix(value: ArrayLike) -> bool:

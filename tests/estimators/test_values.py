@@ -310,7 +310,8 @@ def test_a_repair_is_opt_in() -> None:
     indefinite = np.array([[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(ValueError, match=r"kernel 0 is not positive semidefinite.* -1,"):
         exact(C=5.0).fit([indefinite], [1, -1])
-    model = exact(C=5.0, repair="clip").fit([indefinite], [1, -1])
+    with pytest.warns(ConstantKernelWarning, match="kernel 0 is constant"):
+        model = exact(C=5.0, repair="clip").fit([indefinite], [1, -1])
     assert model.upper_ == pytest.approx(10.0, rel=1e-6)
     assert "set to zero" in model.notes_[0]
 

@@ -1,5 +1,7 @@
 """The checks of given matrices, one by one."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,8 @@ def with_eigenvalues(values, seed=0):
     ("kernels", "message"),
     [
         ([], "no kernel matrix"),
+        (5, "must be an array .* got 5 of type int"),
+        ("abc", "must be an array .* got 'abc' of type str"),
         (np.zeros(3), r"got \(3,\)"),
         (np.zeros((1, 2, 3, 3)), r"got \(1, 2, 3, 3\)"),
         ([np.eye(3), np.zeros((3, 2))], r"kernel 1 must be a square matrix.*\(3, 2\)"),
@@ -127,3 +131,23 @@ def test_clip_keeps_what_is_positive():
         check_gram(-np.eye(3), "kernel 0", repair="clip")
     with pytest.raises(InputError, match="repair must be None or one of clip"):
         check_gram(matrix, "kernel 0", repair="flip")
+
+
+@pytest.mark.parametrize("size", [1e-250, 1e250])
+def test_no_size_makes_a_matrix_look_worse_than_it_is(size):
+    good = with_eigenvalues(np.linspace(1.0, 5.0, 6)) * size
+    checked, note = check_gram(good, "kernel 0")
+    assert note == ""
+    np.testing.assert_array_equal(checked, good)
+    bad = with_eigenvalues(np.array([-2.0, 3.0, 4.0])) * size
+    with pytest.raises(InputError, match=re.escape(f"eigenvalue is {-2.0 * size:.6g}, its")):
+        check_gram(bad, "kernel 0")
+    clipped, note = check_gram(bad, "kernel 0", repair="clip")
+    assert f"(least {-2.0 * size:.6g})" in note
+    np.testing.assert_allclose(np.linalg.eigvalsh(clipped / size), [0, 3, 4], atol=1e-14)
+
+
+@pytest.mark.parametrize(("size", "word"), [(1e-320, "small"), (1e300, "large")])
+def test_a_size_out_of_all_range_is_called_that(size, word):
+    with pytest.raises(InputError, match=f"kernel 0 is too {word}: its largest entry is"):
+        check_gram(size * np.eye(2), "kernel 0")

@@ -30,10 +30,12 @@ def test_not_semidefinite_is_refused_with_its_eigenvalue():  # K01
 
 
 def test_clipping_is_asked_for_and_reported():  # K01
-    bank = precomputed_bank([BAD["indef"]], repair="clip")
+    with pytest.warns(ConstantKernelWarning, match="kernel 0 is constant"):
+        bank = precomputed_bank([BAD["indef"]], repair="clip")
     np.testing.assert_allclose(bank.combine([1.0]).matrix(), 1.5 * np.ones((2, 2)), atol=1e-15)
     assert bank.warnings == (
         "kernel 0 was not positive semidefinite: 1 negative eigenvalue (least -1) set to zero",
+        "kernel 0 is constant: it cannot separate the classes; all points get the same decision",
     )
     assert bank.quadratic_forms([1.0, -1.0]) == pytest.approx(0.0, abs=1e-15)
 
@@ -118,7 +120,8 @@ def test_blocks_for_new_rows():  # K06
         (np.zeros((5, 20)), "got shape"),
         (np.full((4, 5, 20), np.nan), r"block of kernel 1 holds nan at position \(0, 0\)"),
         ([np.zeros((5, 20))] * 3 + [np.zeros((6, 20))], r"got \(6, 20\) for kernel 3"),
-        ([["a"]] * 4, r"expected \(4 kernels"),
+        ([["a"]] * 4, "block of kernel 0 is not a matrix of numbers"),
+        ([[[1.0], [1.0, 2.0]]] * 4, r"expected \(4 kernels"),
     ],
 )
 def test_refused_blocks(blocks, message):  # K06
@@ -164,10 +167,81 @@ def test_dropping_one_in_the_middle_keeps_the_others_right():
     np.testing.assert_array_equal(bank.kept, [0, 2, 3])
 
 
-def test_a_constant_kernel_alone_is_kept_and_a_zero_one_cannot_be_scaled():
-    assert precomputed_bank([np.ones((3, 3))]).n_kernels == 1
-    with pytest.raises(InputError, match="every kernel is zero"):
-        precomputed_bank([np.zeros((3, 3))], normalize=True)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_a_constant_kernel_alone_is_kept_and_said_to_be_useless(normalize):
+    with pytest.warns(ConstantKernelWarning) as caught:
+        bank = precomputed_bank([np.ones((3, 3))], ["ones"], normalize=normalize)
+    said = "ones is constant: it cannot separate the classes; all points get the same decision"
+    assert [str(warning.message) for warning in caught] == [said]
+    assert caught[0].filename == __file__
+    assert bank.warnings == (said,)
+    assert bank.n_kernels == 1
+
+
+def test_constant_kernels_together_are_kept_without_the_zero_ones():
+    kernels = [np.ones((3, 3)), np.zeros((3, 3)), np.ones((3, 3))]
+    with pytest.warns(ConstantKernelWarning) as caught:
+        bank = precomputed_bank(kernels)
+    assert bank.names == ("kernel 0", "kernel 2")
+    assert [str(warning.message) for warning in caught] == list(bank.warnings)
+    assert bank.warnings == (
+        "dropped, weight 0: kernel 1 (it is zero)",
+        "kernel 0, kernel 2 are constant: they cannot separate the classes; all points get the "
+        "same decision",
+    )
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_zero_kernels_alone_are_refused(normalize):
+    with pytest.raises(InputError, match=r"kernel 0 \('nil'\) is zero: there is nothing to learn"):
+        precomputed_bank([np.zeros((20, 20))], ["nil"], normalize=normalize)
+    with pytest.raises(InputError, match="every kernel is zero: there is nothing to learn"):
+        precomputed_bank(np.zeros((2, 3, 3)), normalize=normalize)
+
+
+@pytest.mark.parametrize("size", [1e307, 1e200, 1e101, 1e-101, 1e-200, 1e-320])
+def test_sizes_that_the_algorithms_cannot_take_are_refused(size):
+    G = linear_gram() / linear_gram().max()
+    what = "large" if size > 1 else "small"
+    with pytest.raises(InputError, match=f"kernel 1 is too {what}: its largest entry is") as caught:
+        precomputed_bank([G, size * G])
+    assert "rescale it" in str(caught.value)
+    # The remedy that is offered must work.
+    if "or set normalize=True" in str(caught.value):
+        bank = precomputed_bank([G, size * G], normalize=True)
+        u = bank.quadratic_forms(np.arange(10.0))
+        assert u[1] == pytest.approx(u[0], rel=1e-13)
+        blocks = np.stack([G[:3], size * G[:3]])
+        first, second = (bank.decision(blocks, theta, np.arange(10.0)) for theta in np.eye(2))
+        np.testing.assert_allclose(second, first, rtol=1e-13)
+    else:
+        with pytest.raises(InputError, match=f"kernel 1 is too {what}.*; rescale it$"):
+            precomputed_bank([G, size * G], normalize=True)
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_sizes_at_the_limits_are_taken_unchanged(size):
+    G = linear_gram() / linear_gram().max() * size
+    np.testing.assert_array_equal(precomputed_bank([G]).combine([1.0]).matrix(), G)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.eye(2) * (1 + 1j), "kernel 1 has dtype complex128"),
+        (np.eye(2).astype(object) * 1j, "kernel 1 has dtype object"),
+        (np.array([["1", "0"], ["0", "1"]]), r"kernel 1 .* holds text \(dtype <U1\)"),
+        ([["1", "0"], ["0", "1"]], r"kernel 1 .* holds text \(dtype <U1\)"),
+        (np.array([["1", 0], [0, 1]], dtype=object), r"kernel 1 .* holds text \(dtype object\)"),
+        (np.eye(2).astype("m8[s]"), r"kernel 1 .* holds dates \(dtype timedelta64\[s\]\)"),
+    ],
+)
+def test_numbers_that_would_be_converted_silently_are_refused(matrix, message):
+    with pytest.raises(InputError, match=message):
+        precomputed_bank([np.eye(2), matrix])
+    bank = precomputed_bank([np.eye(2), 2 * np.eye(2)])
+    with pytest.raises(InputError, match=message.replace("kernel 1", "block of kernel 1")):
+        bank.decision([np.eye(2), matrix], np.ones(2), np.ones(2))
 
 
 def test_the_input_is_left_alone_and_not_kept():  # N01
