@@ -198,6 +198,7 @@ class _Paced:
 
     def __init__(self, worker: Worker, solver: Solver) -> None:
         self._worker, self._solver = worker, solver
+        self.name = solver.name
 
     def iterate(
         self,
