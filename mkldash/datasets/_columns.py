@@ -228,10 +228,10 @@ def _handle_missing(
         for column, positions in gaps[:_SHOWN]
     ) + f" and in {len(gaps) - _SHOWN} more columns" * (len(gaps) > _SHOWN)
     if options.missing == "error":
-        raise InputError(
-            f"missing values: {listed}; leave these rows out with --missing drop, "
-            "or fill in the column's mean with --missing mean"
-        )
+        ways = "leave these rows out with --missing drop"
+        if all(_has_mean(column, label, options) for column, _ in gaps):
+            ways += ", or fill in the column's mean with --missing mean"
+        raise InputError(f"missing values: {listed}; {ways}")
     if options.missing == "drop":
         keep = np.ones(len(label.cells), dtype=bool)
         for _, positions in gaps:
@@ -244,9 +244,21 @@ def _handle_missing(
     notes = []
     filled = {}
     for column, positions in gaps:
+        if column.name in options.one_hot and not column.text:
+            raise InputError(
+                f"{len(positions)} missing in the --one-hot column '{column.name}' "
+                f"({_rows(positions)}): a mean is no category, leave the rows out with "
+                "--missing drop"
+            )
         filled[column.name], note = _fill(column, positions, label)
         notes.append(note)
     return [filled.get(column.name, column) for column in features], label, notes
+
+
+def _has_mean(column: Column, label: Column, options: Options) -> bool:
+    """Whether gaps of a column can be filled in with its mean."""
+    known = len(column.missing) < len(column.cells)
+    return known and column is not label and not column.text and column.name not in options.one_hot
 
 
 def _take(column: Column, keep: np.ndarray) -> Column:
@@ -287,15 +299,9 @@ def _numbers(features: Sequence[Column], options: Options) -> tuple[list[str], l
     arrays: list[np.ndarray] = []
     for column in features:
         if column.name in options.one_hot:
-            values = list(dict.fromkeys(column.cells))
-            values.sort(key=(lambda v: v) if column.text else float)
-            if len(values) > ONE_HOT_LIMIT:
-                raise InputError(
-                    f"--one-hot {column.name}: it has {len(values)} different values, more than "
-                    f"{ONE_HOT_LIMIT}; leave it out with --exclude {column.name}"
-                )
-            names += [f"{column.name}={value}" for value in values]
-            arrays += [np.array([float(c == value) for c in column.cells]) for value in values]
+            for value, indicator in _indicators(column):
+                names.append(f"{column.name}={value}")
+                arrays.append(indicator)
             continue
         infinite = np.flatnonzero(np.isinf(column.values))
         if infinite.size:
@@ -307,6 +313,21 @@ def _numbers(features: Sequence[Column], options: Options) -> tuple[list[str], l
         names.append(column.name)
         arrays.append(column.values)
     return names, arrays
+
+
+def _indicators(column: Column) -> list[tuple[str, np.ndarray]]:
+    """A 0/1 array of each value, sorted; equal numbers are one, as first written."""
+    keys = column.cells if column.text else column.values.tolist()
+    spelled: dict[str | float, str] = {}
+    for key, cell in zip(keys, column.cells, strict=True):
+        spelled.setdefault(key, cell)
+    if len(spelled) > ONE_HOT_LIMIT:
+        raise InputError(
+            f"--one-hot {column.name}: it has {len(spelled)} different values, more than "
+            f"{ONE_HOT_LIMIT}; leave it out with --exclude {column.name}"
+        )
+    wanted = sorted(spelled)  # type: ignore[type-var]
+    return [(spelled[key], np.array([float(k == key) for k in keys])) for key in wanted]
 
 
 def _regression_target(label: Column) -> np.ndarray:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mkldash.datasets._numbers import is_missing, looks_numeric
+from mkldash.datasets._text import plain_name
 from mkldash.errors import InputError
 
 __all__ = ["LABEL_NAMES", "RawTable", "parse_table"]
@@ -93,7 +94,7 @@ def parse_table(
             else f"'{name}' has only one row, at least 2 are needed"
         )
     columns = [list(cells) for cells in zip(*records, strict=True)]
-    names = first or [f"col{i}" for i in range(1, len(columns) + 1)]
+    names = [plain_name(item) for item in first] or [f"col{i}" for i in range(1, len(columns) + 1)]
     if not header and len(columns) > 1 and not any(columns[-1]):
         # A separator at the end of every row makes an empty last column.
         names, columns = names[:-1], columns[:-1]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 from pathlib import Path
 
 from mkldash.errors import InputError
 
-__all__ = ["Source", "decode", "read_bytes", "size_text"]
+__all__ = ["Source", "decode", "plain_name", "read_bytes", "size_text"]
 
 Source = str | Path | bytes | bytearray | memoryview
 
@@ -29,6 +30,28 @@ _BOMS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
+
+
+def plain_name(text: str) -> str:
+    """A name that can be shown in one line of any terminal.
+
+    Parameters
+    ----------
+    text : str
+        As it is in a file.
+
+    Returns
+    -------
+    str
+        With a blank for each run of control characters, line ends and
+        characters that only steer the display; unchanged when it has none.
+    """
+    if text.isprintable():
+        return text
+    steering = ("Cc", "Cf", "Zl", "Zp")
+    shown = (" " if unicodedata.category(sign) in steering else sign for sign in text)
+    spoilt = any(unicodedata.category(sign) in steering for sign in text)
+    return " ".join("".join(shown).split()) if spoilt else text
 
 
 def size_text(size: int) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from mkldash.datasets._columns import Column, Options, assemble, guess_label
 from mkldash.datasets._dialect import parse_table
 from mkldash.datasets._numbers import detect_decimal, is_missing, parse_column
-from mkldash.datasets._text import Source, decode, read_bytes, size_text
+from mkldash.datasets._text import Source, decode, plain_name, read_bytes, size_text
 from mkldash.datasets.base import Dataset
 from mkldash.datasets.gram import GramData, read_gram
 from mkldash.errors import InputError
@@ -266,7 +266,7 @@ def from_dataframe(
     InputError
         As `read_csv`, for everything that concerns columns and labels.
     """
-    names = [str(item).strip() for item in frame.columns]
+    names = [plain_name(str(item).strip()) for item in frame.columns]
     if repeated := [item for item in names if names.count(item) > 1]:
         raise InputError(f"the column name '{repeated[0]}' occurs more than once: rename one")
     if len(names) == 0 or len(frame) < 2:

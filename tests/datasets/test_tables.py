@@ -137,7 +137,7 @@ def test_encodings(encoding: str) -> None:
 
 def test_line_ends_inside_quotes() -> None:
     data = read_csv(b'a,"b\nc",label\n1,2,"x\nz"\n3,4,y\n')
-    assert data.feature_names == ("a", "b\nc")
+    assert data.feature_names == ("a", "b c")
     assert data.X.tolist() == [[1, 2], [3, 4]]
     assert set(data.classes or ()) == {"x\nz", "y"}
 
@@ -243,6 +243,44 @@ def test_missing_in_labels_and_text() -> None:
 @pytest.mark.parametrize("cell", ["", "?", "NA", "na", "N/A", "#N/A", "NaN", "nan", "null"])
 def test_every_spelling_of_missing(cell: str) -> None:
     refused(f"a,b,y\n1,1,u\n{cell},2,v\n".encode(), "1 missing in a (row 2)")
+
+
+@pytest.mark.parametrize(
+    ("content", "names", "columns"),
+    [
+        (b"a;k;y\n1;1,5;u\n2;0,5;v\n3;1,50;v\n", ["k=0,5", "k=1,5"], [[0, 1, 0], [1, 0, 1]]),
+        (b"a;k;y\n1;1,000.5;u\n2;900;v\n3;900.0;v\n", ["k=900", "k=1,000.5"],
+         [[0, 1, 1], [1, 0, 0]]),
+    ],
+)  # fmt: skip
+def test_one_hot_of_numbers_in_any_spelling(
+    content: bytes, names: list[str], columns: list[list[float]]
+) -> None:
+    data = read_csv(content, one_hot=["k"])
+    assert list(data.feature_names) == ["a", *names]
+    assert data.X[:, 1:].T.tolist() == columns
+
+
+def test_one_hot_of_numbers_with_missing_cells() -> None:
+    content = b"a,k,y\n1,1,u\n2,?,v\n3,2,v\n"
+    with pytest.raises(InputError, match=r"1 missing in the --one-hot column 'k' \(row 2\)"):
+        read_csv(content, one_hot=["k"], missing="mean")
+    with pytest.raises(InputError, match=r"--missing drop$"):
+        read_csv(content, one_hot=["k"])
+    data = read_csv(content, one_hot=["k"], missing="drop")
+    assert data.X.tolist() == [[1, 1, 0], [3, 0, 1]]
+
+
+def test_a_missing_label_cannot_be_filled_in() -> None:
+    with pytest.raises(InputError, match=r"1 missing in y \(row 2\); .*--missing drop$"):
+        read_csv(b"a,y\n1,u\n2,?\n3,v\n")
+    with pytest.raises(InputError, match=r"--missing mean$"):
+        read_csv(b"a,y\n1,u\n?,u\n3,v\n")
+
+
+def test_names_of_columns_are_shown_in_one_line() -> None:
+    data = read_csv('"a\nb",c\u009bd,y\n1,2,u\n2,3,v\n'.encode())
+    assert data.feature_names == ("a b", "c d")
 
 
 def test_one_hot_of_numbers_and_too_many_values() -> None:
