@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
-import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from mkldash.datasets._text import Source, decode, read_bytes
+from mkldash.datasets._numbers import is_missing
+from mkldash.datasets._text import Source, decode, plain_name, read_bytes
 from mkldash.datasets.labels import encode_labels
 from mkldash.errors import InputError
 
@@ -99,7 +101,7 @@ def read_gram(source: Source, labels: Source | None = None, *, name: str | None 
     if "kernels" in arrays and arrays["kernels"].ndim == 3:
         names, kernels = _stack(arrays, name)
     else:
-        names, kernels = tuple(arrays), list(arrays.values())
+        names, kernels = _plain_names(arrays, f"'{name}'"), list(arrays.values())
     if not kernels:
         raise InputError(f"'{name}' holds no Gram matrix: n x n arrays are needed")
     rows = kernels[0].shape[0] if kernels[0].ndim else 0
@@ -114,6 +116,11 @@ def read_gram(source: Source, labels: Source | None = None, *, name: str | None 
             )
         if len(y) != rows:
             raise InputError(f"{len(y)} labels for kernels of {rows} rows: they must be as many")
+        if y.dtype.kind in "US":
+            for number, item in enumerate(y.tolist(), start=1):
+                text = item.decode("utf-8", "replace") if isinstance(item, bytes) else item
+                if is_missing(text.strip()):
+                    raise InputError(f"label {number} is missing ('{text}'): every row needs one")
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise InputError(f"label {int(np.flatnonzero(~np.isfinite(y))[0]) + 1} is not finite")
     return GramData(name, names, kernels, y)
@@ -126,21 +133,30 @@ def _arrays(content: bytes, name: str) -> dict[str, np.ndarray]:
         )
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            found = {}
-            for item in archive.files:
-                try:
-                    array = archive[item]
-                except ValueError as error:
-                    raise InputError(
-                        f"array '{item}' of '{name}' holds Python objects, or is no NumPy "
-                        "array: numbers are needed"
-                    ) from error
-                if not isinstance(array, np.ndarray):
-                    raise InputError(f"'{item}' of '{name}' is no NumPy array")
-                found[item] = array
-            return found
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
-        raise InputError(f"'{name}' is not an .npz file, or is damaged: {error}") from error
+            return {item: _array(archive, item, name) for item in archive.files}
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        # Whatever a broken or encrypted archive makes zipfile, zlib, lzma and NumPy raise.
+        raise InputError(
+            f"'{name}' is damaged or not a plain .npz ({error or type(error).__name__}): "
+            "write it with numpy.savez(FILE, name=matrix, ...)"
+        ) from error
+
+
+def _array(archive: Mapping[str, object], item: str, name: str) -> np.ndarray:
+    try:
+        array = archive[item]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise InputError(
+            f"array '{item}' of '{name}' holds Python objects, or is no NumPy "
+            "array: numbers are needed"
+        ) from error
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"'{item}' of '{name}' is no NumPy array")
+    return array
 
 
 def _stack(arrays: dict[str, np.ndarray], name: str) -> tuple[tuple[str, ...], list[np.ndarray]]:
@@ -155,10 +171,16 @@ def _stack(arrays: dict[str, np.ndarray], name: str) -> tuple[tuple[str, ...], l
         return tuple(f"kernel {i}" for i in range(len(stack))), list(stack)
     if given.shape != (len(stack),):
         raise InputError(f"'names' has shape {given.shape}, {len(stack)} kernels need as many")
-    names = tuple(str(item) for item in given)
-    if len(set(names)) < len(names):
-        raise InputError("'names' repeats a name: kernels need different ones")
-    return names, list(stack)
+    return _plain_names(map(str, given), "'names'"), list(stack)
+
+
+def _plain_names(given: Iterable[str], where: str) -> tuple[str, ...]:
+    """Names that can be printed, no two of them alike."""
+    names = tuple(plain_name(item) or f"kernel {i}" for i, item in enumerate(given))
+    repeated = [item for item, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise InputError(f"{where} repeats a name: '{repeated[0]}'; kernels need different ones")
+    return names
 
 
 def _square(array: np.ndarray, name: str, rows: int) -> np.ndarray:
@@ -183,6 +205,10 @@ def _read_labels(source: Source) -> np.ndarray:
     content, name = read_bytes(source)
     text, _ = decode(content, name)
     lines = [line.strip().strip('"') for line in text.rstrip().splitlines()]
-    if "" in lines:
-        raise InputError(f"'{name}', line {lines.index('') + 1}: a label is missing")
+    for number, line in enumerate(lines, start=1):
+        if is_missing(line):
+            found = f" ('{line}' stands for a missing value)" if line else ""
+            raise InputError(
+                f"'{name}', line {number}: a label is missing{found}; every row needs one"
+            )
     return np.array(lines)

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,7 @@ def test_label_classes() -> None:
     ("content", "message"),
     [
         (b"size,weight\n1,2\n", "is not an .npz file"),
-        (b"PK\x03\x04 but broken", "is not an .npz file, or is damaged"),
+        (b"PK\x03\x04 but broken", "is damaged or not a plain .npz"),
         (npz(), "holds no Gram matrix"),
         (npz(y=np.ones(3)), "holds no Gram matrix"),
         (npz(k=np.ones(3)), r"kernel 'k' has shape \(3,\): a square matrix"),
@@ -104,6 +105,81 @@ def test_label_classes() -> None:
 def test_refusals(content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_gram(content)
+
+
+def test_labels_that_stand_for_missing_values(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.txt"
+    for sign in ("nan", "?", "NA"):
+        labels.write_text(f"no\n{sign}\nyes\n")
+        with pytest.raises(InputError, match=r"'labels', line 2: a label is missing"):
+            read_gram(npz(k=A), labels)
+        with pytest.raises(InputError, match="label 3 is missing"):
+            read_gram(npz(k=A, y=np.array(["no", "yes", sign])))
+        with pytest.raises(InputError, match="label 3 is missing"):
+            read_gram(npz(k=A, y=np.array([b"no", b"yes", sign.encode()])))
+
+
+def test_names_are_shown_in_one_line() -> None:
+    named = read_gram(npz(kernels=np.stack((A, B)), names=np.array(["a\x1b[31m\nb", "\u00e9 c"])))
+    assert named.names == ("a [31m b", "\u00e9 c")
+    with pytest.raises(InputError, match="'names' repeats a name: 'a b'"):
+        read_gram(npz(kernels=np.stack((A, B)), names=np.array(["a\nb", "a\tb"])))
+
+
+def repacked(method: int) -> bytearray:
+    """An .npz file of the matrix A, packed in this way."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(npz(k=A))) as plain, zipfile.ZipFile(out, "w", method) as z:
+        z.writestr("k.npy", plain.read("k.npy"))
+    return bytearray(out.getvalue())
+
+
+def directory(content: bytearray) -> int:
+    """Where the list of an archive's members begins."""
+    return content.index(b"PK\x01\x02")
+
+
+def spoilt(method: int) -> bytes:
+    """The packed data overwritten."""
+    content = repacked(method)
+    begin = 30 + len("k.npy") + (9 if method == zipfile.ZIP_LZMA else 0)
+    content[begin : directory(content)] = b"\xff" * (directory(content) - begin)
+    return bytes(content)
+
+
+def with_method_99() -> bytes:
+    """Packed in a way that nobody knows."""
+    content = repacked(zipfile.ZIP_STORED)
+    content[8:10] = content[directory(content) + 10 : directory(content) + 12] = b"\x63\x00"
+    return bytes(content)
+
+
+def encrypted() -> bytes:
+    """Marked as locked by a password."""
+    content = repacked(zipfile.ZIP_STORED)
+    content[6] |= 1
+    content[directory(content) + 8] |= 1
+    return bytes(content)
+
+
+DAMAGED = {
+    "deflate": spoilt(zipfile.ZIP_DEFLATED),
+    "lzma": spoilt(zipfile.ZIP_LZMA),
+    "bzip2": spoilt(zipfile.ZIP_BZIP2),
+    "stored": spoilt(zipfile.ZIP_STORED),
+    "method 99": with_method_99(),
+    "encrypted": encrypted(),
+    "cut off": npz(k=A)[:-30],
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+def test_damaged_and_unusual_archives(content: bytes) -> None:
+    with pytest.raises(
+        InputError, match=r"damaged or not a plain \.npz|is no NumPy array"
+    ) as caught:
+        read_gram(content)
+    assert "allow_pickle" not in str(caught.value)
 
 
 class Bomb:
