@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from mkldash.errors import InputError
 __all__ = ["encode_labels"]
 
 _SHOWN = 10
+_PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 
 
 def encode_labels(
@@ -19,8 +22,9 @@ def encode_labels(
 ) -> tuple[np.ndarray, tuple[str, str]]:
     """Two classes as -1 and +1.
 
-    Classes are sorted, as numbers when all of them are numbers (so 2 comes
-    before 10, and 1 and 1.0 are one class), else as text; the second is +1.
+    Classes are sorted, as numbers when all of them are plain decimal numbers (so
+    2 comes before 10, and 1 and 1.0 are one class; values are compared exactly),
+    else as text; the second is +1.
 
     Parameters
     ----------
@@ -91,8 +95,9 @@ def _spell(label: object) -> str:
 
 def _keys(values: list[str]) -> list[object]:
     """What tells classes apart and sorts them: numbers if all are, else text."""
-    try:
-        numbers = [float(value) for value in values]
-    except ValueError:
+    distinct = dict.fromkeys(values)
+    if not all(map(_PLAIN.fullmatch, distinct)):
         return list(values)
-    return list(numbers) if np.isfinite(numbers).all() else list(values)
+    # Exact: as floats, 2^53 and 2^53 + 1 would be one class.
+    numbers = {value: Decimal(value) for value in distinct}
+    return [numbers[value] for value in values]

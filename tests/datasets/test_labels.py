@@ -1,5 +1,7 @@
 """Labels of any coding."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -41,6 +43,21 @@ def test_one_against_the_rest(labels: list[str]) -> None:
 def test_positive_may_be_spelled_as_another_number() -> None:
     y, classes = encode_labels([1.0, 2.0, 3.0], positive="2.0")
     assert (y.tolist(), classes) == ([-1.0, 1.0, -1.0], ("not 2", "2"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["10", "1_0", "1_0"], ("10", "1_0")),
+        (["9007199254740992", "9007199254740993", "9007199254740993"],) * 2,
+        (["1e400", "2e400", "20e399"], ("1e400", "2e400")),
+        (["0.10", "0.1000000000000000001", "0.1000000000000000001"],) * 2,
+    ],
+)
+def test_classes_are_told_apart_exactly(labels: list[str], classes: Sequence[str]) -> None:
+    y, found = encode_labels(labels)
+    assert found == tuple(classes[:2])
+    assert y.tolist() == [-1.0, 1.0, 1.0]
 
 
 def test_refusals() -> None:
