@@ -33,6 +33,10 @@ class Split:
         self.test.setflags(write=False)
 
 
+#: Longer row numbers do not fit into 64 bits, and no table has so many rows.
+_MOST_DIGITS = 18
+
+
 def _wdbc_math8() -> np.ndarray:
     return np.random.default_rng(0).permutation(569)[:341]
 
@@ -152,8 +156,14 @@ def read_rows(source: str | Path) -> np.ndarray:
                 f"{path.name}, line {number}: '{text}' is no row number; "
                 "write one whole number from 0 a line"
             )
+        digits = text.lstrip("0")
+        if len(digits) > _MOST_DIGITS:
+            raise InputError(
+                f"{path.name}, line {number}: training row {digits[:_MOST_DIGITS]}... "
+                f"({len(digits)} digits) does not exist"
+            )
         if text:
-            rows.append(int(text))
+            rows.append(int(digits or "0"))
     return np.array(rows, dtype=np.intp)
 
 

@@ -128,3 +128,13 @@ def test_rows_from_a_file(tmp_path: Path) -> None:
             read_rows(path)
     with pytest.raises(InputError, match=r"neither a shipped list \(wdbc-math8\)"):
         read_rows(tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize("digits", [19, 26, 5000])
+def test_row_numbers_that_no_machine_counts_to(tmp_path: Path, digits: int) -> None:
+    path = tmp_path / "rows.txt"
+    path.write_text(f"0\n{'9' * digits}\n")
+    with pytest.raises(InputError, match=r"line 2: training row 9+\.\.\. .* does not exist"):
+        read_rows(path)
+    path.write_text(f"{'0' * digits}\n1\n")
+    assert read_rows(path).tolist() == [0, 1]
