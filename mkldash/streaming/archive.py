@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,16 +69,39 @@ def read_record(path: str | Path, types: Iterable[type] = ()) -> Record:
     Raises
     ------
     InputError
-        When the file is not a trace, or has types that mkldash does not have.
+        When the file cannot be read, is damaged or not a trace, or has types
+        that mkldash does not have.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-    except (ValueError, OSError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not an mkldash trace: {error}") from error
+    arrays = _arrays(path)
     if str(arrays.get("format")) != _FORMAT:
         raise InputError(f"{path} is not an mkldash trace (no entry format = {_FORMAT!r})")
-    parts: Any = decode(arrays, types)
-    columns = {n.removeprefix(_COLUMN): a for n, a in arrays.items() if n.startswith(_COLUMN)}
-    parts["columns"] = Columns.of(columns, parts["columns"])
-    return Record(**parts)
+    try:
+        parts: Any = decode(arrays, types)
+        columns = {n.removeprefix(_COLUMN): a for n, a in arrays.items() if n.startswith(_COLUMN)}
+        parts["columns"] = Columns.of(columns, parts["columns"])
+        return Record(**parts)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        # Entries that are missing, of another shape, or point nowhere.
+        raise InputError(f"{path} is not an mkldash trace, or is damaged") from error
+
+
+def _arrays(path: str | Path) -> dict[str, NDArray[Any]]:
+    """The entries of an .npz file."""
+    try:
+        with Path(path).open("rb") as file:
+            if file.read(2) != b"PK":
+                raise InputError(f"{path} is not an mkldash trace: a trace is an .npz file")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                return dict(archive)
+    except (InputError, MemoryError):
+        raise
+    except OSError as error:
+        raise InputError(f"{path} is not an mkldash trace: {error.strerror or error}") from error
+    except Exception as error:
+        # Whatever a broken or encrypted archive makes zipfile, zlib, lzma and NumPy raise.
+        raise InputError(
+            f"{path} is not an mkldash trace: it is damaged or not a plain .npz"
+        ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import math
 import threading
 import time
@@ -328,6 +329,29 @@ def test_what_is_not_a_trace_is_refused(tmp_path):
     for name in ("text", "void", "other", "pickle", "absent"):
         with pytest.raises(InputError, match=f"{name}.npz is not an mkldash trace"):
             Trace.load(tmp_path / f"{name}.npz")
+
+
+def test_a_damaged_trace_is_refused_in_own_words(tmp_path):
+    trace, _ = record(stop=StopRule(tol=1e-300, max_iter=3))
+    path = tmp_path / "run.npz"
+    trace.save(path)
+    whole = path.read_bytes()
+    with np.load(path) as file:
+        entries = dict(file)
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **entries)
+    broken = bytearray(packed.getvalue())
+    broken[60:400] = b"\xff" * 340
+    locked = bytearray(whole)
+    locked[6] |= 1
+    locked[locked.index(b"PK\x01\x02") + 8] |= 1
+    pointless = io.BytesIO()
+    np.savez(pointless, **{k: v for k, v in entries.items() if k != "tree"})
+    for content in (broken, locked, whole[:-50], pointless.getvalue(), b"\x80\x04K\x01."):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=r"run\.npz is not an mkldash trace") as caught:
+            Trace.load(path, types=[DummySnapshot])
+        assert "pickle" not in str(caught.value)
 
 
 def test_a_foreign_snapshot_type_must_be_allowed(tmp_path):
