@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from mkldash.errors import InputError
 from mkldash.estimators.checks import check_features, check_labels
 from mkldash.estimators.doors import (
     PRECOMPUTED,
@@ -21,6 +20,7 @@ from mkldash.estimators.doors import (
     make_kernel_terms,
     read_given,
 )
+from mkldash.estimators.parameters import check_parameters, make_solver
 from mkldash.estimators.reports import UnequalTracesWarning, shortfall, unequal_traces
 from mkldash.kernels.base import Array, KernelBank
 from mkldash.kernels.building import build_bank
@@ -30,7 +30,6 @@ from mkldash.kernels.precomputed import precomputed_bank
 from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
-from mkldash.solvers import available_solvers
 from mkldash.solvers.base import Snapshot, Solver
 from mkldash.solvers.driver import Result, solve
 from mkldash.solvers.stopping import StopRule
@@ -215,9 +214,10 @@ class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
         ConstantKernelWarning, UnequalTracesWarning
             See ``notes_``.
         """
+        check_parameters(self)
         loss, weight_set = Hinge(self.C), ElasticNet(self.eta)
         stop = StopRule(tol=self.tol, max_iter=self.max_iter, time_limit=self.time_limit)
-        solver = _make_solver(self.solver)
+        solver = make_solver(self.solver)
         starts = self._starts()
         read = self._read_matrices if self._takes_matrices() else self._read_table
         bank, classes, codes, make_model = read(X, y)
@@ -288,11 +288,7 @@ class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
         return [result.last for result in results]
 
     def _normalizes(self) -> bool:
-        if isinstance(self.normalize, str):
-            if self.normalize != "auto":
-                raise InputError(f"normalize must be True, False or 'auto', not {self.normalize!r}")
-            return not self._takes_matrices()
-        return bool(self.normalize)
+        return not self._takes_matrices() if self.normalize == "auto" else bool(self.normalize)
 
     def _read_table(self, X: Any, y: Any) -> Any:
         """Bank, classes, codes, and how to make the model, from features."""
@@ -376,14 +372,3 @@ def _given_names(bank: KernelBank) -> tuple[str, ...]:
         kept[position] if position in kept else next(dropped).name
         for position in range(bank.n_given)
     )
-
-
-def _make_solver(solver: Any) -> Solver:
-    if isinstance(solver, Solver):
-        return solver
-    solvers = available_solvers()
-    if solver not in solvers:
-        raise InputError(
-            f"solver must be one of {', '.join(solvers)}, or a Solver instance, not {solver!r}"
-        )
-    return solvers[solver]()

@@ -201,6 +201,25 @@ def test_a_value_missing_in_a_training_matrix_is_named() -> None:
         ({"normalize": "yes"}, "normalize must be True, False or 'auto'"),
         ({"storage": "sparse"}, "storage must be one of"),
         ({"solver": "newton"}, "solver must be one of block-coordinate"),
+        ({"solver": []}, r"solver must be one of .*, or a Solver instance, not \[\] of type list"),
+        ({"solver": BlockCoordinateDescent}, "or a Solver instance, not .* of type"),
+        ({"tol": "x"}, "tol must be a positive number, not 'x'"),
+        ({"tol": None}, "tol must be a positive number, not None"),
+        ({"C": "x"}, "C must be a positive number, not 'x'"),
+        ({"eta": None}, "eta must lie between 0 and 1, not None"),
+        ({"max_iter": None}, "max_iter must be a whole number, at least 0, not None"),
+        ({"max_iter": "a"}, "max_iter must be a whole number, at least 0, not 'a'"),
+        ({"max_iter": 1.5}, "max_iter must be a whole number, at least 0, not 1.5 of type float"),
+        ({"max_iter": True}, "max_iter must be a whole number, at least 0, not True of type bool"),
+        ({"time_limit": "a"}, "time_limit must be None or a positive number of seconds, not 'a'"),
+        ({"memory_limit": None}, "memory_limit must be a whole number of bytes, .*, not None"),
+        ({"memory_limit": "1GB"}, "memory_limit must be a whole number of bytes, .*, not '1GB'"),
+        ({"memory_limit": -1}, "memory_limit must be a whole number of bytes"),
+        ({"standardize": "a"}, "standardize must be True or False, not 'a'"),
+        ({"warm_start": "x"}, "warm_start must be True or False, not 'x'"),
+        ({"normalize": 5}, "normalize must be True, False or 'auto', not 5 of type int"),
+        ({"repair": "x"}, "repair must be None or 'clip', not 'x'"),
+        ({"storage": None}, "storage must be one of 'auto', 'dense', 'factored', not None"),
     ],
     ids=str,
 )
@@ -211,6 +230,26 @@ def test_parameters_are_checked_in_fit(parameters: dict[str, Any], message: str)
         model.fit(X, y)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+@pytest.mark.parametrize("item", [5, None, "abc"])
+def test_what_is_no_list_of_matrices_is_no_stack(item: Any) -> None:
+    with pytest.raises(InputError, match=r"must be an array .* or a list of"):
+        KernelStack(item)
+
+
+def test_numbers_of_numpy_are_numbers_too() -> None:
+    X, y = golden_data()
+    plain = ElasticNetMKLClassifier("golden", tol=0.5, max_iter=3, memory_limit=10**6)
+    other = ElasticNetMKLClassifier(
+        "golden",
+        tol=np.float32(0.5),
+        max_iter=np.int64(3),
+        memory_limit=1e6,
+        standardize=np.True_,
+        normalize=np.True_,
+    )
+    np.testing.assert_array_equal(other.fit(X, y).weights_, plain.fit(X, y).weights_)
 
 
 def test_kernels_that_do_not_fit_in_memory_are_refused_before_they_are_built() -> None:

@@ -1,0 +1,97 @@
+"""Checks of an estimator's parameters, made in ``fit``: a constructor only stores."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from mkldash.errors import InputError
+from mkldash.kernels.building import STORAGES
+from mkldash.kernels.checks import REPAIRS
+from mkldash.solvers import available_solvers
+from mkldash.solvers.base import Solver
+
+__all__ = ["check_parameters", "make_solver"]
+
+
+def check_parameters(model: Any) -> None:
+    """Refuse parameters of a wrong type before anything is read.
+
+    Parameters
+    ----------
+    model : ElasticNetMKLClassifier
+        Values of the right type that are out of range are left to what uses them.
+
+    Raises
+    ------
+    InputError
+        Names the parameter, what it got and what it may be.
+    """
+    for name in ("C", "tol"):
+        if not _is_number(getattr(model, name)):
+            raise _wrong(model, name, "a positive number")
+    if not _is_number(model.eta):
+        raise InputError(f"eta must lie between 0 and 1, not {_shown(model.eta)}")
+    if not (isinstance(model.max_iter, Integral) and _is_number(model.max_iter)):
+        raise _wrong(model, "max_iter", "a whole number, at least 0")
+    if not (model.time_limit is None or _is_number(model.time_limit)):
+        raise _wrong(model, "time_limit", "None or a positive number of seconds")
+    limit = model.memory_limit
+    if not (_is_number(limit) and math.isfinite(limit) and limit > 0 and limit == int(limit)):
+        raise _wrong(model, "memory_limit", "a whole number of bytes, such as 4 * 2**30")
+    for name in ("standardize", "warm_start"):
+        if not isinstance(getattr(model, name), bool | np.bool_):
+            raise _wrong(model, name, "True or False")
+    if not (isinstance(model.normalize, bool | np.bool_) or _is_text(model.normalize, ("auto",))):
+        raise _wrong(model, "normalize", "True, False or 'auto'")
+    if not _is_text(model.storage, STORAGES):
+        raise _wrong(model, "storage", f"one of {', '.join(map(repr, STORAGES))}")
+    if not (model.repair is None or _is_text(model.repair, REPAIRS)):
+        raise _wrong(model, "repair", f"None or {' or '.join(map(repr, REPAIRS))}")
+
+
+def make_solver(solver: Any) -> Solver:
+    """The solver that was asked for.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        A name, or an instance, which is returned as it is.
+
+    Raises
+    ------
+    InputError
+        For a name that does not exist and for anything else.
+    """
+    if isinstance(solver, Solver):
+        return solver
+    solvers = available_solvers()
+    if not isinstance(solver, str) or solver not in solvers:
+        raise InputError(
+            f"solver must be one of {', '.join(solvers)}, or a Solver instance, "
+            f"not {_shown(solver)}"
+        )
+    return solvers[solver]()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _is_text(value: Any, allowed: tuple[str, ...]) -> bool:
+    return isinstance(value, str) and value in allowed
+
+
+def _wrong(model: Any, name: str, allowed: str) -> InputError:
+    return InputError(f"{name} must be {allowed}, not {_shown(getattr(model, name))}")
+
+
+def _shown(value: Any) -> str:
+    return (
+        repr(value)
+        if isinstance(value, str) or value is None
+        else (f"{value!r} of type {type(value).__name__}")
+    )
