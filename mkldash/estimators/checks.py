@@ -138,7 +138,7 @@ def check_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray, NDArray[np.i
     if y is None:
         raise InputError(f"{owner} requires y to be passed, but the target y is None")
     try:
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(_as_plain(y), warn=True)
     except ValueError as error:
         raise InputError(f"y must hold one label for each row: {error}") from error
     if len(labels) != n_rows:
@@ -156,6 +156,18 @@ def check_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray, NDArray[np.i
     if len(classes) < 2:
         raise InputError(f"only class {classes.tolist()[0]!r} found, two needed")
     return classes, codes.astype(np.intp, copy=False)
+
+
+def _as_plain(y: Any) -> Any:
+    """Labels of a nullable pandas dtype in the NumPy dtype of their values.
+
+    scikit-learn would make floats of whole numbers.  With missing labels they
+    stay as they are, to be refused.
+    """
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if plain is None or not hasattr(y, "isna") or y.isna().any():
+        return y
+    return y.to_numpy(dtype=plain)
 
 
 def _is_missing(label: Any) -> bool:

@@ -355,3 +355,18 @@ def test_only_support_rows_and_live_kernels_are_kept_and_read() -> None:
     table = ElasticNetMKLClassifier("golden", eta=1.0, standardize=False).fit(X, y)
     assert len(table._model.predictor.X) == len(table.support_) == 20 - len(outside)
     assert len(table._model.predictor.terms) == (table.weights_ > 0.0).sum() < 4
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kind"), [("Int64", "i"), ("UInt8", "u"), ("boolean", "b"), ("Float64", "f")]
+)
+def test_labels_of_nullable_dtypes_keep_their_kind(dtype: str, kind: str) -> None:
+    X, y = golden_data()
+    labels = pd.Series((y > 0).astype(int)).astype(dtype)
+    model = ElasticNetMKLClassifier("golden").fit(X, labels)
+    assert model.classes_.dtype.kind == kind
+    assert model.classes_.tolist() == [0, 1]
+    assert model.predict(X).dtype == model.classes_.dtype
+    labels[3] = pd.NA
+    with pytest.raises(ValueError, match="in row 3, counted from 0; drop that row"):
+        ElasticNetMKLClassifier("golden").fit(X, labels)
