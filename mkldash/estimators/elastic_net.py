@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from mkldash.kernels.base import Array, KernelBank
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.memory import DEFAULT_MEMORY_LIMIT
 from mkldash.kernels.normalization import Standardizer
+from mkldash.kernels.notices import warn_caller
 from mkldash.kernels.precomputed import precomputed_bank
 from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.problem import Problem
@@ -357,11 +357,11 @@ class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
     def _warn(self, bank: KernelBank, stop: StopRule) -> None:
         note = unequal_traces(bank)
         if note is not None:
-            warnings.warn(note, UnequalTracesWarning, stacklevel=3)
+            warn_caller(note, UnequalTracesWarning)
         results = self.result_ if isinstance(self.result_, tuple) else (self.result_,)
         sentence = shortfall(results, stop, self.classes_)
         if sentence is not None:
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+            warn_caller(sentence, ConvergenceWarning)
 
 
 def _given_names(bank: KernelBank) -> tuple[str, ...]:

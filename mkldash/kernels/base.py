@@ -50,6 +50,11 @@ class Kernel(abc.ABC):
     def label(self) -> str:
         """Short readable name with its parameters, such as ``gaussian 0.5``."""
 
+    @property
+    def exact_label(self) -> str:
+        """The label with every digit, for kernels whose short labels agree."""
+        return self.label
+
 
 @dataclass(frozen=True)
 class RadialKernel(Kernel):
@@ -130,8 +135,13 @@ class KernelTerm:
 
     @property
     def name(self) -> str:
-        """Readable and unique in its bank, such as ``gaussian 0.5 · V3``."""
+        """Readable, such as ``gaussian 0.5 · V3``; a bank makes it unique."""
         return f"{self.kernel.label} · {self.feature}"
+
+    @property
+    def exact_name(self) -> str:
+        """The name with every digit of the kernel's parameters."""
+        return f"{self.kernel.exact_label} · {self.feature}"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,6 @@ from mkldash.errors import InputError
 from mkldash.kernels import _compiled, _compiled_factors
 from mkldash.kernels.base import (
     Array,
-    DroppedKernel,
     KernelBank,
     KernelTerm,
     ProductKernel,
@@ -29,6 +27,7 @@ from mkldash.kernels.cholesky import (
     pivoted_cholesky,
 )
 from mkldash.kernels.dense import DenseBank, packed_size
+from mkldash.kernels.dropping import explain_dropped
 from mkldash.kernels.factored import FactoredBank
 from mkldash.kernels.memory import (
     DEFAULT_MEMORY_LIMIT,
@@ -36,12 +35,14 @@ from mkldash.kernels.memory import (
     estimate_memory,
     refuse,
 )
+from mkldash.kernels.naming import unique_names
 from mkldash.kernels.normalization import (
     ConstantKernelWarning,
     as_features,
     is_constant_kernel,
     unit_trace_scale,
 )
+from mkldash.kernels.notices import warn_caller
 from mkldash.kernels.prediction import CHUNK_BYTES, TermPredictor
 from mkldash.kernels.stored import BankFacts
 
@@ -101,16 +102,18 @@ def build_bank(
     Raises
     ------
     InputError
-        If X is not a finite table, a term names a missing column, two terms have
-        one name, a kernel overflows, or every kernel is constant.
+        If X is not a finite table, a term names a missing column, two terms on
+        different columns have one name, a kernel overflows, or every kernel is
+        constant.
     MemoryLimitError
         If the chosen storage does not fit; nothing has been allocated, unless the
         probe was wrong about the ranks.
     """
     X = as_features(X) + 0.0  # a copy; the key must not tell -0.0 from 0.0
     terms = _checked(X, terms, storage, residual)
+    names = unique_names(terms)
     estimate = estimate_memory(len(X), len(terms), n_test)
-    request = _Request(X, terms, normalize, residual, memory_limit, estimate)
+    request = _Request(X, terms, names, normalize, residual, memory_limit, estimate)
     chosen = request.choose(storage)
     if chosen == "factored":
         bank = _build_factored(request)
@@ -125,6 +128,7 @@ def build_bank(
 class _Request:
     X: Array
     terms: tuple[KernelTerm, ...]
+    names: tuple[str, ...]
     normalize: bool
     residual: float
     limit: int
@@ -281,15 +285,11 @@ def _checked(
         raise InputError("a bank needs at least one kernel")
     if len(X) < 2:
         raise InputError(f"a bank needs at least two training rows, got {len(X)}")
-    seen = set()
     for term in terms:
         if not term.columns or min(term.columns) < 0 or max(term.columns) >= X.shape[1]:
             raise InputError(
                 f"kernel {term.name!r} asks for columns {term.columns}, X has {X.shape[1]}"
             )
-        if term.name in seen:
-            raise InputError(f"two kernels are named {term.name!r}; rename a feature")
-        seen.add(term.name)
     return terms
 
 
@@ -297,15 +297,15 @@ def _facts(
     request: _Request, storage: str, keep: list[int], traces: list[float]
 ) -> tuple[BankFacts, tuple[KernelTerm, ...]]:
     kept = np.array(keep, dtype=np.intp)
-    dropped, note = _dropped(request, set(keep))
+    dropped, note = explain_dropped(request.X, request.terms, request.names, set(keep))
     if not keep:
         raise InputError(f"no kernel is left to learn with: {note}")
     if note is not None:
-        warnings.warn(note, ConstantKernelWarning, stacklevel=4)
+        warn_caller(note, ConstantKernelWarning)
     terms = tuple(request.terms[k] for k in keep)
     scales = [unit_trace_scale(trace, request.normalize) for trace in traces]
     facts = BankFacts(
-        names=tuple(term.name for term in terms),
+        names=tuple(request.names[k] for k in keep),
         terms=terms,
         scales=np.array(scales),
         traces=np.array(traces),
@@ -317,37 +317,6 @@ def _facts(
         key=_key(request, storage),
     )
     return facts, terms
-
-
-def _dropped(request: _Request, keep: set[int]) -> tuple[tuple[DroppedKernel, ...], str | None]:
-    """The kernels left out with their reasons, and one sentence on all of them."""
-    constant = np.ptp(request.X, axis=0) == 0.0
-    dropped: list[DroppedKernel] = []
-    columns: dict[str, None] = {}
-    for position, term in enumerate(request.terms):
-        if position in keep:
-            continue
-        if constant[list(term.columns)].all():
-            columns[term.feature] = None
-            reason = f"column {term.feature!r} is constant on the training rows"
-        else:
-            reason = "its values on the training rows are all the same to rounding"
-        dropped.append(DroppedKernel(term.name, reason))
-    if not dropped:
-        return (), None
-    if columns:
-        what = "column " if len(columns) == 1 else "columns "
-        what += ", ".join(repr(name) for name in columns)
-        what += " is constant" if len(columns) == 1 else " are constant"
-    else:
-        what = "some kernels are constant"
-    names = ", ".join(repr(kernel.name) for kernel in dropped[:4])
-    more = f" and {len(dropped) - 4} more" if len(dropped) > 4 else ""
-    count = "1 kernel is" if len(dropped) == 1 else f"{len(dropped)} kernels are"
-    return tuple(dropped), (
-        f"{what} on the training rows: {count} zero after centring and dropped, "
-        f"weight 0 ({names}{more})"
-    )
 
 
 def _key(request: _Request, storage: str) -> str:

@@ -46,6 +46,11 @@ class Gaussian(RadialKernel):
         """Such as ``gaussian 0.125``."""
         return f"gaussian {self.width:g}"
 
+    @property
+    def exact_label(self) -> str:
+        """Such as ``gaussian 0.7071067811865476``: the shortest that is this width."""
+        return f"gaussian {float(self.width)!r}"
+
     def profile(self, squared: Array) -> Array:
         """Kernel values from squared distances, same shape."""
         values = squared * (-0.5 / (self.width * self.width))

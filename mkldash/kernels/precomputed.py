@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -19,6 +18,7 @@ from mkldash.kernels.normalization import (
     is_constant_kernel,
     unit_trace_scale,
 )
+from mkldash.kernels.notices import warn_caller
 from mkldash.kernels.prediction import GivenPredictor
 from mkldash.kernels.stored import BankFacts
 
@@ -88,7 +88,7 @@ def precomputed_bank(
     if constant.all():
         said.append(_useless([names[k] for k in keep]))
     for sentence in said:
-        warnings.warn(sentence, ConstantKernelWarning, stacklevel=2)
+        warn_caller(sentence, ConstantKernelWarning)
     notes += said
     if not normalize:
         notes += _unequal(traces[keep])

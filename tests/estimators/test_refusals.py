@@ -191,7 +191,6 @@ def test_a_value_missing_in_a_training_matrix_is_named() -> None:
         ({"kernels": "papper"}, "kernels='papper' is no bank; there are gaussian, golden"),
         ({"kernels": []}, "at least one kernel"),
         ({"kernels": [Linear(), "gaussian"]}, "item 1 of kernels is a str"),
-        ({"kernels": [Linear(), Linear()]}, "two kernels are named 'linear · all'"),
         ({"kernels": 3}, "kernels must name a bank"),
         ({"eta": 1.5}, "eta must lie between 0 and 1"),
         ({"C": 0}, "C must be a positive number"),

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
 
 from mkldash import ElasticNetMKLClassifier
 from mkldash.estimators.reports import UnequalTracesWarning
@@ -219,6 +220,10 @@ def test_t8_and_its_constant_column() -> None:
         model = exact("linear").fit(frame, T8_LABELS)
     assert len(caught) == 1
     assert "'zero' is constant" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    with pytest.warns(ConstantKernelWarning) as caught:
+        make_pipeline(exact("linear")).fit(frame, T8_LABELS)
+    assert caught[0].filename == __file__
     assert model.kernel_names_ == (
         "linear · size",
         "linear · zero",
@@ -370,3 +375,12 @@ def test_labels_of_nullable_dtypes_keep_their_kind(dtype: str, kind: str) -> Non
     labels[3] = pd.NA
     with pytest.raises(ValueError, match="in row 3, counted from 0; drop that row"):
         ElasticNetMKLClassifier("golden").fit(X, labels)
+
+
+def test_k12_from_features() -> None:
+    X = np.random.default_rng(0).standard_normal((10, 3))
+    y = scaled_pair(1.0)[1]
+    model = exact([Linear(), Linear()], C=10.0, standardize=False).fit(X, y)
+    assert model.kernel_names_ == ("linear · all", "linear · all (2)")
+    assert model.upper_ == pytest.approx(32.628692, rel=1e-6)
+    np.testing.assert_allclose(model.weights_, (math.sqrt(5) - 1) / 2, atol=1e-6)

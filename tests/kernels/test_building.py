@@ -111,6 +111,69 @@ def test_a_kernel_that_sees_no_difference_is_dropped_too():
     assert "to rounding" in bank.dropped[0].reason
 
 
+def test_only_columns_are_called_constant():
+    X = np.column_stack([np.ones(6), np.zeros(6)])
+    with pytest.raises(InputError) as caught:
+        build_bank(X, make_terms("linear", ["x0", "x1"]))
+    assert "columns 'x0', 'x1' are constant on the training rows: 3 kernels" in str(caught.value)
+    wide = np.column_stack([normal_rows(6, 1), X])
+    with pytest.warns(ConstantKernelWarning, match=r"^columns 'b', 2 are constant") as warned:
+        bank = build_bank(
+            wide,
+            [
+                KernelTerm(Linear(), (0,), "a"),
+                KernelTerm(Linear(), (1,), "b"),
+                KernelTerm(Linear(), (1, 2), "b and c"),
+            ],
+        )
+    assert [kernel.reason for kernel in bank.dropped] == [
+        "column 'b' is constant on the training rows",
+        "columns 'b', 2 are constant on the training rows",
+    ]
+    assert warned[0].filename == __file__
+    with pytest.raises(InputError, match="column 0 is constant"):
+        build_bank(np.ones((5, 1)), [KernelTerm(Linear(), (0,), "all")])
+
+
+@pytest.mark.parametrize("storage", ["dense", "factored"])
+def test_a_column_that_underflows_is_not_called_constant(storage):
+    X = np.column_stack([normal_rows(10, 1), 1e-300 * normal_rows(10, 1, seed=1)])
+    with pytest.warns(ConstantKernelWarning) as caught:
+        bank = build_bank(X, make_terms("linear", ["a", "b"]), storage=storage)
+    said = "column 'b' is too small: the kernel underflows; standardise or rescale"
+    assert [kernel.reason for kernel in bank.dropped] == [said]
+    assert str(caught[0].message) == bank.warnings[0]
+    assert bank.warnings[0].startswith(said)
+    assert "constant" not in bank.warnings[0]
+
+
+def test_widths_that_agree_to_six_digits_are_told_apart():
+    widths = (0.5, 0.1234567, 0.1234568, 0.1234567)
+    terms = [KernelTerm(Gaussian(width), (0, 1, 2), "all") for width in widths]
+    bank = build_bank(normal_rows(10), terms)
+    assert bank.names == (
+        "gaussian 0.5 · all",
+        "gaussian 0.1234567 · all",
+        "gaussian 0.1234568 · all",
+        "gaussian 0.1234567 · all (2)",
+    )
+
+
+@pytest.mark.parametrize("storage", ["dense", "factored"])
+def test_one_kernel_may_be_given_twice(storage):  # K12
+    terms = [KernelTerm(Linear(), (0, 1, 2), "all")] * 3
+    bank = build_bank(normal_rows(10), terms, storage=storage)
+    assert bank.names == ("linear · all", "linear · all (2)", "linear · all (3)")
+    u = bank.quadratic_forms(np.arange(10.0))
+    np.testing.assert_array_equal(u, u[0])
+
+
+def test_a_feature_may_be_called_like_the_second_of_two():
+    twice = [KernelTerm(Linear(), (0,), "a")] * 2
+    bank = build_bank(normal_rows(10), [*twice, KernelTerm(Linear(), (1,), "a (2)")])
+    assert bank.names == ("linear · a", "linear · a (3)", "linear · a (2)")
+
+
 def test_nothing_left_is_an_error():
     with pytest.raises(InputError, match=r"no kernel is left.*column 'x0' is constant"):
         build_bank(np.ones((5, 1)), make_terms("linear", ["x0"])[:1])
@@ -180,7 +243,12 @@ def test_integers_and_float32_are_promoted():  # D15
         (normal_rows(5), [], {}, "at least one kernel"),
         (normal_rows(1), paper_terms(3), {}, "at least two training rows"),
         (normal_rows(5, 2), paper_terms(3), {}, r"asks for columns \(2,\), X has 2"),
-        (normal_rows(5), paper_terms(3) + paper_terms(3), {}, "two kernels are named"),
+        (
+            normal_rows(5),
+            [KernelTerm(Gaussian(1.0), (k,), "a") for k in (0, 1)],
+            {},
+            "two kernels on different columns are named 'gaussian 1 · a'; rename a feature",
+        ),
         (normal_rows(5), paper_terms(3), {"storage": "sparse"}, "storage must be one of"),
         (normal_rows(5), paper_terms(3), {"residual": 1.0}, r"residual must be in \[0, 1\)"),
         (1e200 * normal_rows(5), paper_terms(3), {}, "overflows; standardise"),
