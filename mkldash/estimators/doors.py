@@ -138,13 +138,8 @@ def _dense(block: Any) -> Any:
 
 
 def _array_or_list(X: Any) -> Any:
-    """X itself when it is a list, else as an array; refuses complex numbers."""
-    given = X
-    if not isinstance(X, list | tuple) and not hasattr(X, "ndim"):
-        given = np.asarray(X)
-    if getattr(given, "dtype", None) is not None and np.iscomplexobj(given):
-        raise InputError("Complex data not supported: kernel matrices must be real")
-    return given
+    """X itself when it is a list or has dimensions, else as an array."""
+    return X if isinstance(X, list | tuple) or hasattr(X, "ndim") else np.asarray(X)
 
 
 @dataclass(frozen=True, eq=False)

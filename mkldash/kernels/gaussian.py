@@ -49,7 +49,8 @@ class Gaussian(RadialKernel):
     @property
     def exact_label(self) -> str:
         """Such as ``gaussian 0.7071067811865476``: the shortest that is this width."""
-        return f"gaussian {float(self.width)!r}"
+        exact = float(f"{self.width:g}") == self.width
+        return self.label if exact else f"gaussian {float(self.width)!r}"
 
     def profile(self, squared: Array) -> Array:
         """Kernel values from squared distances, same shape."""

@@ -147,6 +147,20 @@ def test_matrices_and_tables_are_told_apart() -> None:
         ElasticNetMKLClassifier(golden_kernels()).fit(X, y)
 
 
+def test_complex_matrices_are_refused_however_they_come() -> None:
+    kernels, y = golden_kernels(), golden_data()[1]
+    message = "Complex data not supported: kernel 1 has dtype complex128"
+    with pytest.raises(InputError, match=message):
+        exact().fit([kernels[0], kernels[1] + 0j], y)
+    with pytest.raises(InputError, match=message.replace("kernel 1", "kernel 0")):
+        exact().fit(kernels + 0j, y)
+    with pytest.raises(InputError, match=message):
+        KernelStack([kernels[0], kernels[1] + 0j])
+    model = exact().fit(kernels[:1], y)
+    with pytest.raises(InputError, match="Complex data not supported: block of kernel 0"):
+        model.predict(kernels[:1] + 0j)
+
+
 def test_nested_lists_of_kernels_are_refused() -> None:
     kernels, y = golden_kernels(), golden_data()[1]
     nested = [[kernels[0], kernels[1]], [kernels[2], kernels[3]]]

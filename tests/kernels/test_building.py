@@ -148,7 +148,7 @@ def test_a_column_that_underflows_is_not_called_constant(storage):
 
 
 def test_widths_that_agree_to_six_digits_are_told_apart():
-    widths = (0.5, 0.1234567, 0.1234568, 0.1234567)
+    widths = (0.5, 0.1234567, 0.1234568, 0.1234567, 1.0, 1.0000001)
     terms = [KernelTerm(Gaussian(width), (0, 1, 2), "all") for width in widths]
     bank = build_bank(normal_rows(10), terms)
     assert bank.names == (
@@ -156,6 +156,8 @@ def test_widths_that_agree_to_six_digits_are_told_apart():
         "gaussian 0.1234567 · all",
         "gaussian 0.1234568 · all",
         "gaussian 0.1234567 · all (2)",
+        "gaussian 1 · all",
+        "gaussian 1.0000001 · all",
     )
 
 
