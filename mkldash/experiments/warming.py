@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+
+import numpy as np
+
 from mkldash.datasets.synthetic import golden
 from mkldash.kernels.banks import make_terms
 from mkldash.kernels.building import build_bank
+from mkldash.kernels.cholesky import PROBE_ROWS
 from mkldash.problems.problem import Problem
 from mkldash.solvers.base import Solver
 from mkldash.solvers.driver import solve
 from mkldash.solvers.stopping import StopRule
 
-__all__ = ["warm_up"]
+__all__ = ["warm_up", "warm_up_bank"]
 
 
 def warm_up(solver: Solver, storage: str) -> None:
@@ -29,3 +34,24 @@ def warm_up(solver: Solver, storage: str) -> None:
     terms = make_terms("linear", ("x1", "x2", "x3", "x4"))
     bank = build_bank(X, terms, storage="factored" if storage == "factored" else "dense")
     solve(solver, Problem(bank, y), stop=StopRule(tol=1e-12, max_iter=2))
+
+
+@functools.cache
+def warm_up_bank(*, probing: bool) -> None:
+    """Build small banks, so that the time of the next one is that of its kernels.
+
+    Once in a process: it loads what was compiled, or compiles it.
+
+    Parameters
+    ----------
+    probing : bool
+        Whether the bank to come is large enough for ranks to be estimated and
+        factors to be built.
+    """
+    X, _ = golden()
+    terms = make_terms("paper", ("x1", "x2"))
+    build_bank(X[:, :2], terms, storage="dense")
+    if probing:
+        X = np.tile(X[:, :2], (PROBE_ROWS // len(X) + 1, 1))
+        build_bank(X, make_terms("linear", ("x1", "x2")), storage="auto")
+        build_bank(X, make_terms("linear", ("x1", "x2")), storage="factored")

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from mkldash.datasets.cards import suggest
 from mkldash.datasets.splits import Split
-from mkldash.errors import InputError
+from mkldash.errors import InputError, MemoryLimitError
 from mkldash.experiments.bank_cache import BankCache, content_key
 from mkldash.experiments.choices import DEFAULT_BANK, Choices
 from mkldash.experiments.sources import Source, read_source
+from mkldash.experiments.warming import warm_up_bank
 from mkldash.kernels.banks import BANKS, make_terms
 from mkldash.kernels.base import KernelBank
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.checks import check_gram
+from mkldash.kernels.cholesky import PROBE_ROWS
 from mkldash.kernels.normalization import ConstantKernelWarning, Standardizer
 from mkldash.kernels.precomputed import precomputed_bank
 from mkldash.problems.losses.hinge import Hinge
@@ -213,9 +215,9 @@ def _keep_quiet() -> None:
     """Banks built here say nothing aloud: their sentences become notes.
 
     A filter, unlike ``warnings.catch_warnings``, may be set from several threads.
+    It goes by category alone, as the warning points to whoever called mkldash.
     """
-    here = __name__.replace(".", r"\.")
-    warnings.filterwarnings("ignore", category=ConstantKernelWarning, module=here)
+    warnings.filterwarnings("ignore", category=ConstantKernelWarning)
 
 
 def _table_kernels(
@@ -232,13 +234,19 @@ def _table_kernels(
     if standardize:
         standardizer = Standardizer.fit(X_train)
         X_train, X_test = standardizer.transform(X_train), standardizer.transform(X_test)
-    say(f"building {len(terms)} kernels on {len(X_train)} training rows")
     storage = str(source.defaults.get("storage", "auto"))
+    warm_up_bank(probing=storage != "dense" and len(X_train) > PROBE_ROWS)
+    say(f"building {len(terms)} kernels on {len(X_train)} training rows")
     limit, n_test = choices.memory_limit, len(parts.test)
 
     def build() -> KernelBank:
         _keep_quiet()
-        return build_bank(X_train, terms, storage=storage, memory_limit=limit, n_test=n_test)
+        try:
+            return build_bank(X_train, terms, storage=storage, memory_limit=limit, n_test=n_test)
+        except MemoryLimitError as error:
+            # The library's ways out are arguments that neither command line nor apps have.
+            needs, _, _ = str(error).partition(" Ways out:")
+            raise MemoryLimitError(f"{needs} Ways out: {_ways_out(name, choices)}.") from error
 
     begun = time.perf_counter()
     # The limit counts the test blocks too: a bank that was allowed once must
@@ -252,6 +260,16 @@ def _table_kernels(
         X_test=X_test,
         standardizer=standardizer,
     )
+
+
+def _ways_out(bank: str, choices: Choices) -> str:
+    """What a person can choose so that the bank gets smaller."""
+    fewer = ["fewer kernels (--bank linear)"] if bank != "linear" else []
+    if choices.rows is not None:
+        return " or ".join([*fewer, "fewer rows in --rows"])
+    smaller = choices.train_fraction is not None and choices.train_fraction <= 0.1
+    how = "a smaller --train-fraction" if smaller else "such as --train-fraction 0.1"
+    return " or ".join([*fewer, f"fewer training rows ({how})"])
 
 
 def _given_kernels(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import mkldash.experiments.workload as workload
+from mkldash.experiments.choices import Choices
 from mkldash.experiments.warming import warm_up
 from mkldash.solvers import available_solvers
 
@@ -23,3 +25,26 @@ def test_every_solver_warms_up_on_every_storage(name: str, storage: str) -> None
 
     warm_up(Counted(), storage)
     assert seen == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("data", "probing"), [("golden", False), ("wdbc", True)])
+def test_compiling_is_over_before_the_bank_is_timed(
+    monkeypatch: pytest.MonkeyPatch, data: str, probing: bool
+) -> None:
+    order: list[str] = []
+    clock = workload.time.perf_counter
+    warmed: list[bool] = []
+
+    def warm(*, probing: bool) -> None:
+        order.append("warm")
+        warmed.append(probing)
+
+    def read() -> float:
+        order.append("clock")
+        return clock()
+
+    monkeypatch.setattr(workload, "warm_up_bank", warm)
+    monkeypatch.setattr(workload.time, "perf_counter", read)
+    workload.prepare(Choices(data=data, bank="linear", train_fraction=0.5))
+    assert order[:2] == ["warm", "clock"]
+    assert warmed == [probing]

@@ -76,6 +76,20 @@ def test_text_columns_can_be_left_out_d09() -> None:
     assert work.source.dataset.feature_names == ("size", "weight")
 
 
+def test_ways_out_of_the_memory_limit_are_options_that_exist() -> None:
+    def refusal(**choices: object) -> str:
+        with pytest.raises(MemoryLimitError) as caught:
+            prepare(Choices(data="sonar", memory_limit=10_000, **choices))
+        return str(caught.value)
+
+    usual = refusal()
+    assert usual.endswith("(--bank linear) or fewer training rows (such as --train-fraction 0.1).")
+    assert "storage=" not in usual
+    assert "memory_limit" not in usual
+    assert "--bank linear" not in refusal(bank="linear")
+    assert refusal(bank="linear", train_fraction=0.1).endswith("(a smaller --train-fraction).")
+
+
 def test_the_limit_on_memory_is_the_one_chosen() -> None:
     with pytest.raises(MemoryLimitError, match="limit"):
         prepare(Choices(data="sonar", memory_limit=10_000))
