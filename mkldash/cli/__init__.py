@@ -77,7 +77,9 @@ def _fail(message: str, code: int, *, stdout_is_lost: bool = False) -> int:
     if stdout_is_lost:
         _abandon_stdout(code)
     if sys.stderr is not None:
-        sys.stderr.write(f"mkldash: {' '.join(message.split())}\n")
+        # Names from files must not steer the terminal.
+        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(message.split()))
+        sys.stderr.write(f"mkldash: {shown}\n")
     return code
 
 

@@ -11,6 +11,24 @@ from mkldash import __version__
 __all__ = ["UsageError", "parse"]
 
 
+_SOLVE_EPILOG = """\
+examples:
+  mkldash solve sonar --eta 0.5 --C 100
+  mkldash solve mine.csv --label grade --exclude id --one-hot colour --missing drop
+  mkldash solve --gram kernels.npz --labels labels.txt --normalize --json
+
+what excludes what:
+  DATA and --gram; --rows and --train-fraction.
+  --bank and --no-standardize need DATA; --labels and --normalize need --gram.
+  --missing, --one-hot, --exclude, --separator, --decimal, --no-header and --label
+  need a CSV file.
+
+exit codes:
+  0 converged, stalled, or a limit was reached; 1 a value was not finite; 2 bad input;
+  70 a fault of mkldash itself; 130 stopped by Ctrl-C; 141 the reader of stdout went away.
+"""
+
+
 class UsageError(Exception):
     """Arguments that cannot be understood; the message is one line."""
 
@@ -84,6 +102,8 @@ def _add_lists(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_solve(commands: argparse._SubParsersAction[_Parser]) -> None:
     solve = _command(commands, "solve", "solving", "solve one problem and certify the answer")
+    solve.formatter_class = argparse.RawDescriptionHelpFormatter
+    solve.epilog = _SOLVE_EPILOG
     solve.add_argument(
         "data",
         nargs="?",

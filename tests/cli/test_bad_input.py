@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mkldash.experiments.workload
+from mkldash.cli import main
 from tests.cli._run import FILES, Cli
 
 
@@ -148,6 +149,29 @@ def test_separators_by_name(cli: Cli, tmp_path: Path, name: str) -> None:
     answer = cli("solve", path, "--separator", name, "--json").json
     assert answer["features"] == 2
     assert answer["parameters"]["separator"] == mark
+
+
+def test_a_complaint_does_not_steer_the_terminal(cli: Cli) -> None:
+    complaint = cli("solve", "no\x1b[31msuch").complaint
+    assert "\x1b" not in complaint
+    assert "no\\x1b[31msuch" in complaint
+
+
+def test_a_damaged_archive_is_bad_input(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "cut.npz"
+    np.savez_compressed(path, a=np.eye(4), y=np.array([1, -1, 1, -1]))
+    content = bytearray(path.read_bytes())
+    content[40:90] = b"\xff" * 50
+    path.write_bytes(content)
+    assert "damaged or not a plain .npz" in cli("solve", "--gram", path).complaint
+
+
+def test_help_tells_exit_codes_and_what_excludes_what(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["solve", "--help"])
+    text = capsys.readouterr().out
+    for part in ("exit codes", "examples", "excludes what", "decimal mark: . or ,", "test rows"):
+        assert part in " ".join(text.split())
 
 
 def test_a_seed_beside_listed_rows_is_noted(cli: Cli, tmp_path: Path) -> None:
