@@ -326,7 +326,7 @@ def _indicators(column: Column) -> list[tuple[str, np.ndarray]]:
             f"--one-hot {column.name}: it has {len(spelled)} different values, more than "
             f"{ONE_HOT_LIMIT}; leave it out with --exclude {column.name}"
         )
-    wanted = sorted(spelled)  # type: ignore[type-var]
+    wanted = sorted(spelled)
     return [(spelled[key], np.array([float(k == key) for k in keys])) for key in wanted]
 
 
