@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, Range1d, Span
@@ -83,25 +84,35 @@ def legend_shows(plot: figure, label: str, shown: bool) -> None:
             item.visible = shown
 
 
+#: Longest array that travels within the message as a list.
+LIGHT = 64
+
+
 def write(source: ColumnDataSource, columns: Columns, *, full: bool = False) -> None:
     """Bring `source` to `columns`, sending only what is new where possible.
 
-    A history that merely grew is streamed; anything else is replaced.  With
-    `full` the whole state is sent, so that a lost message heals itself.
+    What is there already is not sent again, a history that merely grew is
+    streamed, anything else is replaced.  With `full` the whole state is sent
+    whatever is there, so that a lost message heals itself.
     """
-    names = list(columns)
-    first = columns[names[0]]
-    old = source.data.get(names[0])
-    n_old = -1 if old is None else len(old)
-    n_new = len(first)
-    grown = not full and 0 < n_old <= n_new and set(source.data) == set(columns)
-    if grown and all(
-        _same(np.asarray(source.data[c])[:n_old], np.asarray(columns[c])[:n_old]) for c in names
-    ):
-        if n_new > n_old:
-            source.stream({c: np.asarray(columns[c])[n_old:] for c in names})
+    new = {name: np.asarray(values) for name, values in columns.items()}
+    known = set(source.data) == set(new)
+    n_old = len(next(iter(source.data.values()))) if known else -1
+    n_new = len(next(iter(new.values())))
+    grown = 0 <= n_old <= n_new and all(
+        _same(np.asarray(source.data[name]), values[:n_old]) for name, values in new.items()
+    )
+    if grown and n_old == n_new and not full:
         return
-    source.data = {c: np.asarray(columns[c]) for c in names}
+    if grown and n_old and not full:
+        source.stream({name: light(values[n_old:]) for name, values in new.items()})
+    else:
+        source.data = {name: light(values) for name, values in new.items()}
+
+
+def light(values: np.ndarray) -> Any:
+    """Short arrays as lists: an array costs two websocket messages of its own."""
+    return values.tolist() if values.ndim == 1 and len(values) <= LIGHT else values
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:

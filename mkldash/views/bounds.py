@@ -152,13 +152,12 @@ class BoundsView(View):
         low, high = info.window
         plotting.fit(self._y, low, high + 0.14 * (high - low))
         x = np.full(2, float(info.cursor))
-        plotting.write(self._at, {"x": x, "y": np.array(info.at)}, full=True)
+        plotting.write(self._at, {"x": x, "y": np.array(info.at)}, full=self.full_frames)
         if self._cursor.location != info.cursor:
             self._cursor.location = info.cursor
         spots = np.isin(info.iteration, info.broken)
-        plotting.write(
-            self._broken, {"x": info.iteration[spots], "y": info.lower[spots]}, full=True
-        )
+        broken = {"x": info.iteration[spots], "y": info.lower[spots]}
+        plotting.write(self._broken, broken, full=self.full_frames)
 
     @staticmethod
     def describe(info: BoundsInfo) -> str:

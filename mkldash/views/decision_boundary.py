@@ -148,7 +148,11 @@ class DecisionBoundaryView(View):
             }  # fmt: skip
         for source, levels in ((self._margin, (-1, 1)), (self._edge, (0,))):
             lines = [line for level in levels for line in info.levels.get(level, [])]
-            source.data = {"xs": [v[:, 0] for v in lines], "ys": [v[:, 1] for v in lines]}
+            # As lists: each array would be two websocket messages of its own.
+            source.data = {
+                "xs": [v[:, 0].round(4).tolist() for v in lines],
+                "ys": [v[:, 1].round(4).tolist() for v in lines],
+            }
         if len(info.support) == len(points.y):
             self._points.data = _columns(info, points)
 

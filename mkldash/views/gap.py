@@ -154,7 +154,7 @@ class GapView(View):
         if (self._y.start, self._y.end) != (start, end):
             self._y.update(start=start, end=end)
         here = np.flatnonzero(x == info.cursor)
-        plotting.write(self._at, {"x": x[here], "y": run.drawn[here]}, full=True)
+        plotting.write(self._at, {"x": x[here], "y": run.drawn[here]}, full=self.full_frames)
         if self._cursor.location != info.cursor:
             self._cursor.location = info.cursor
 

@@ -156,8 +156,7 @@ class WeightsHeatmapView(View):
                 "weight": info.weights,
             }
         else:
-            self._cells.data["value"] = value
-            self._cells.data["weight"] = info.weights
+            self._cells.data.update(value=value, weight=info.weights)  # one message, not two
 
     def _label(self, info: WeightsHeatmapInfo) -> None:
         self._shape = (info.rows, info.columns)
