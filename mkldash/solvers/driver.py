@@ -167,7 +167,8 @@ def _time_left(stop: StopRule, last: Snapshot | None) -> float | None:
     """Seconds of solver's work that the rule still allows; None without a limit."""
     if stop.time_limit is None:
         return None
-    return max(0.0, stop.time_limit - (0.0 if last is None else last.elapsed))
+    left = max(0.0, stop.time_limit - (0.0 if last is None else last.elapsed))
+    return left if left < threading.TIMEOUT_MAX else None
 
 
 def _next(

@@ -63,6 +63,11 @@ def test_time_limit_cuts_an_inner_solve_short_and_certifies_what_there_is():  # 
     assert result.lower <= result.upper
 
 
+def test_an_endless_time_limit_is_none():
+    result = solve(SOLVER, golden_problem(), stop=StopRule(time_limit=math.inf))
+    assert result.status is Status.CONVERGED
+
+
 def test_cancel_during_the_first_solve_keeps_its_certified_point():  # U09
     problem, flag = hard_problem(), new_cancel_flag()
     timer = threading.Timer(0.5, lambda: flag.fill(1))
