@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import select
 import subprocess
 import sys
 import time
@@ -28,6 +29,9 @@ from tornado.websocket import websocket_connect
 
 __all__ = ["Crowd"]
 
+#: Seconds in which all clients must have their first frames.
+PATIENCE = 180.0
+
 
 class Crowd:
     """Clients in a process of their own; open once the constructor returns."""
@@ -40,8 +44,10 @@ class Crowd:
             stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self._process.stdout is not None
-        if self._process.stdout.readline().strip() != "open":
-            raise RuntimeError("the protocol clients could not open their sessions")
+        there = select.select([self._process.stdout], [], [], PATIENCE)[0]
+        if not there or self._process.stdout.readline().strip() != "open":
+            self.close()
+            raise RuntimeError(f"{n} protocol clients did not open in {PATIENCE:.0f} s")
         self.seconds = time.monotonic() - begun
 
     def start(self, seconds: float) -> None:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -144,12 +145,13 @@ def _page(runner: Any) -> dict[str, Any]:
     }
 
 
-def _window(runners: list[Any]) -> None:
+def _window(runners: list[weakref.ref[Any]]) -> None:
     watching = threading.Event()
     seen: list[dict[str, Any]] = []
 
     def look() -> dict[str, Any]:
-        return {"time": time.time(), "pages": [_page(runner) for runner in list(runners)]}
+        alive = [runner for born in list(runners) if (runner := born()) is not None]
+        return {"time": time.time(), "pages": [_page(runner) for runner in alive]}
 
     def keep_looking() -> None:
         while watching.is_set():
@@ -176,12 +178,12 @@ def _serve(port: int) -> None:
     from mkldash.apps.serve import serve
     from mkldash.streaming import Runner
 
-    runners: list[Any] = []  # for ever: this process does not live long
+    runners: list[weakref.ref[Any]] = []  # weak: memory is measured too
     born = Runner.__init__
 
     def remember(self: Any, *arguments: Any, **options: Any) -> None:
         born(self, *arguments, **options)
-        runners.append(self)
+        runners.append(weakref.ref(self))
 
     Runner.__init__ = remember  # type: ignore[method-assign]
     threading.Thread(target=_window, args=(runners,), daemon=True).start()

@@ -36,19 +36,19 @@ def _load() -> str:
 
 def _measure(name: str, stage: Stage) -> list[Row]:
     _say(f"{name} ({_load()})")
+    title = Row(f"-- {name}", f"{_load()} when it began")
     try:
-        return MEASURES[name](stage)
+        return [title, *MEASURES[name](stage)]
     except Exception:
         traceback.print_exc()
-        return [Row(f"{name}: could not be measured, see above", "-", "", False)]
+        return [title, Row(f"{name}: could not be measured, see above", "-", "", False)]
 
 
-def _table(rows: list[Row]) -> str:
-    lines = [LINE.format("what", "met", "target", "measured")]
+def _print(rows: list[Row]) -> None:
+    """At once: what was measured is not lost when something later goes wrong."""
     for row in rows:
         met = "" if row.met is None else "yes" if row.met else "NO"
-        lines.append(LINE.format(row.what, met, row.target, row.measured))
-    return "\n".join(lines)
+        print(LINE.format(row.what, met, row.target, row.measured), flush=True)
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def main() -> None:
     arguments = parser.parse_args()
     _say("starting the server")
     server = Server(arguments.url)
-    rows = []
+    missed: list[str] = []
     try:
         with sync_playwright() as playwright:
             browser = launch(playwright)
@@ -68,13 +68,15 @@ def main() -> None:
             tab = Tab(browser, server.url, "data=ionosphere&bank=paper&speed=1000")
             tab.wait_iteration(1)
             tab.close()
+            print(LINE.format("what", "met", "target", "measured"))
             for name in arguments.only or MEASURES:
-                rows += _measure(name, stage)
+                rows = _measure(name, stage)
+                _print(rows)
+                missed += [row.what for row in rows if row.met is False]
             browser.close()
     finally:
         server.stop()
-    print(_table(rows))
-    print(f"\n{_load()} at the end")
+    print(f"\n{_load()} at the end; {len(missed)} targets missed", *missed, sep="\n  ")
 
 
 if __name__ == "__main__":
