@@ -92,6 +92,29 @@ _HOOKS = """
 """
 
 
+#: A hand does not wait for a busy page: where the page has no time for a
+#: position, it gets the next one.  Driven from outside, each move would wait.
+_DRAG = """
+async (places) => {
+  const last = places.length - 1
+  const fire = (kind, i, buttons) => {
+    const where = {clientX: places[i][0], clientY: places[i][1]}
+    const facts = {bubbles: true, cancelable: true, buttons, ...where}
+    document.dispatchEvent(new PointerEvent("pointer" + kind, {...facts, pointerId: 1}))
+    document.dispatchEvent(new MouseEvent("mouse" + kind, facts))
+  }
+  const begun = performance.now()
+  for (let i = 0; i < last;) {
+    await new Promise((done) => setTimeout(done, 20))
+    i = Math.min(last, Math.max(i + 1, Math.floor((performance.now() - begun) / 20)))
+    fire("move", i, 1)
+  }
+  fire("up", last, 0)
+  return [begun, performance.now()].map((t) => (performance.timeOrigin + t) / 1000)
+}
+"""
+
+
 def launch(playwright: Playwright) -> Browser:
     """Chromium from the PATH, else Playwright's own."""
     found = (shutil.which(n) for n in ("chromium", "chromium-browser", "google-chrome"))
@@ -183,6 +206,19 @@ class Tab:
         box = slider.bounding_box()
         assert box is not None
         return box["x"] + box["width"] * eta, box["y"] + box["height"] / 2
+
+    def drag(self, places: list[tuple[float, float]]) -> tuple[float, float]:
+        """Move the pressed mouse through these places in 20 ms each, and let go.
+
+        Returns
+        -------
+        tuple of float
+            When the first move was made and when it was let go.
+        """
+        begun, released = self.page.evaluate(_DRAG, [list(place) for place in places])
+        self.page.mouse.move(*places[-1])
+        self.page.mouse.up()
+        return begun, released
 
     def close(self) -> None:
         """End the tab."""

@@ -27,3 +27,8 @@ def _no_thread_left() -> Iterator[None]:
     if left:
         names = ", ".join(sorted(thread.name for thread in left))
         pytest.fail(f"the test left threads behind: {names}", pytrace=False)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser walks last: their driver keeps an event loop running in this thread."""
+    items.sort(key=lambda item: "browser" in item.path.parts)
