@@ -74,9 +74,7 @@ _HOOKS = """
   }
   // A run is known by the bounds of its first iteration.
   const bounds = figures.find((f) => f.name == "bounds")
-  const legend = bounds.above.concat(bounds.center).find((m) => m.type == "Legend")
-  const item = legend.items.find((i) => (i.label.value ?? i.label) == "upper bound")
-  const source = item.renderers[0].data_source
+  const source = bounds.renderers[0].data_source
   const key = () => `${source.data.upper[0]}|${source.data.lower[0]}`
   let last = key()
   const look = () => {
@@ -112,6 +110,17 @@ async (places) => {
   fire("up", last, 0)
   return [begun, performance.now()].map((t) => (performance.timeOrigin + t) / 1000)
 }
+"""
+
+
+#: Every card that is shown has its figure.
+_ALL_THERE = """
+Bokeh.index.roots.length > 0 && (() => {
+  const views = [...Bokeh.index.all_views()]
+  const shown = (v) => v.el.getBoundingClientRect().width > 0
+  const heads = views.filter((v) => v.model.data?.type?.startsWith("CardHead") && shown(v)).length
+  return heads > 0 && views.filter((v) => v.repainted && shown(v)).length >= heads
+})()
 """
 
 
@@ -154,8 +163,8 @@ class Tab:
 
     def hook(self) -> None:
         """Begin to note frames; the first picture is waited for."""
-        self.until("document.querySelector('canvas') !== null || window.Bokeh !== undefined")
         self.wait_iteration(1)
+        self.until(_ALL_THERE)
         self.page.evaluate(_HOOKS)
 
     def fact(self, name: str) -> str:

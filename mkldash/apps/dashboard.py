@@ -28,6 +28,7 @@ from mkldash.apps.words import Report, report
 from mkldash.datasets.tables import check_upload, preview
 from mkldash.errors import InputError
 from mkldash.streaming import Session, State
+from mkldash.streaming.courtesy import COURTESY
 
 __all__ = ["Dashboard"]
 
@@ -49,6 +50,7 @@ class Dashboard:
     """
 
     def __init__(self, title: str, query: str = "") -> None:
+        self._opened = COURTESY.begin()
         self._title = title
         state, self._notes = AppState.from_query(query)
         self.player = Player(state, self._knock)
@@ -67,7 +69,7 @@ class Dashboard:
             on_error=self._failed_frame,
         )
         # The acknowledgement models must be in the document: a figure carries them.
-        self.gallery.pictures[0].view.figure().tags = self.pump.models
+        self.gallery.first.tags = self.pump.models
         self._last_report: Report | None = None
         self._numbers_at = self._spoken_at = self._slow_at = 0.0
         self._query = ""
@@ -100,11 +102,13 @@ class Dashboard:
 
     def begin(self) -> None:
         """Start the run and the pump; called in the document, once it is loaded."""
+        self._opened()
         self.pump.start()
         self.player.start()
 
     def close(self) -> None:
         """The browser session expired: end the run."""
+        self._opened()
         self.pump.stop()
         self.player.close()
 
@@ -290,9 +294,11 @@ class Dashboard:
         self._knock()
 
     def _stale_words(self) -> bool:
-        last = self._last_report
-        return last is None or report(self.player, self.player.shown())._replace(tiles=[]) != (
-            last._replace(tiles=[])
+        last, now = self._last_report, report(self.player, self.player.shown())
+        return (
+            last is None
+            or now._replace(tiles=[]) != last._replace(tiles=[])
+            or [list(tile) for tile in now.tiles] != self.board.tiles
         )
 
     def _wanted_query(self) -> str:

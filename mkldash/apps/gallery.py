@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
+from bokeh.models import LegendItem
+from bokeh.plotting import figure
 
 from mkldash.apps import ui
 from mkldash.apps.components import CardHead
@@ -19,6 +22,9 @@ __all__ = ["Gallery", "Picture", "wanted_row"]
 
 #: Values that the session adds to the snapshots that are drawn.
 SCORED = frozenset({"train_accuracy", "test_accuracy", "decision_grid"})
+
+#: Pixels that a card keeps free for its figure.
+HEIGHT = 300
 
 #: Views that are not drawn every frame take turns, so many at a time.
 TURNS = 2
@@ -41,18 +47,55 @@ class Picture:
     def __init__(self, view: View) -> None:
         self.view = view
         self.drawn: tuple[Any, ...] | None = None
+        self.mounted = False
         self._words = ""
+        self._curves: list[LegendItem] = []
         self.head = CardHead(title=view.title, caption=view.caption, sizing_mode="stretch_width")
-        plot = view.figure()
-        plot.title.visible = False
+        self.head.on_message = self._toggle
         self._formula = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self.head.param.watch(self._explain, "open")
-        self.card = ui.card(
-            self.head,
-            self._formula,
-            pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0),
-            name=view.name,
+        self._place = pn.Column(
+            sizing_mode="stretch_width", min_height=HEIGHT, margin=0, styles={"flex": "none"}
         )
+        # What only some runs have comes when one does.
+        self.card = ui.card(
+            self.head, self._formula, self._place,
+            name=view.name, visible="decision_grid" not in view.needs,
+        )  # fmt: skip
+
+    def mount(self) -> figure:
+        """Put the figure into its card."""
+        plot = self.view.figure()
+        if not self.mounted:
+            self.mounted = True
+            plot.title.visible, plot.min_border_top = False, 14
+            # Measured: Bokeh builds a legend anew whenever its data change, a tenth of the
+            # browser's time while a run streams.  The head of the card names the curves.
+            self._curves = [item for legend in plot.legend for item in legend.items]
+            for legend in plot.legend:
+                legend.update(items=[], visible=False)
+            self._place[:] = [pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=0)]
+        return plot
+
+    def _keys(self) -> list[list[Any]]:
+        """Label, colour, dashes and whether it is drawn, of every named curve with data."""
+        found = []
+        for item in self._curves:
+            curve = item.renderers[0]
+            if len(next(iter(curve.data_source.data.values()))):
+                glyph = curve.glyph
+                found.append(
+                    [item.label.value, glyph.line_color, list(glyph.line_dash), curve.visible]
+                )
+        return found
+
+    def _toggle(self, message: Mapping[str, Any]) -> None:
+        """A person hides or shows a curve by its name."""
+        for item in self._curves:
+            if item.label.value == message.get("key"):
+                for curve in item.renderers:
+                    curve.visible = not curve.visible
+        self.head.keys = self._keys()
 
     def _explain(self, event: Any) -> None:
         if event.new and not len(self._formula):
@@ -74,6 +117,9 @@ class Picture:
         assert shown.session is not None
         info = type(self.view).prepare(shown.session.trace, k, shown.scene)
         self.view.update(info)
+        keys = self._keys()
+        if keys != self.head.keys:
+            self.head.keys = keys
         self._words = self.view.describe(info)
         self.drawn = key
 
@@ -84,12 +130,38 @@ class Picture:
 
 
 class Gallery:
-    """All views that some run may need, built once and never again."""
+    """All views that some run may need, built once and never again.
+
+    The page opens with those that are drawn every frame; the others follow one
+    by one while the run is watched already.
+    """
 
     def __init__(self) -> None:
         self.pictures = [Picture(kind()) for kind in available_views().values()]
         self.layout = ui.grid(*(picture.card for picture in self.pictures))
         self._turn = 0
+        self._mounting = False
+        for picture in self.pictures:
+            if picture.view.every_frame:
+                picture.mount()
+
+    @property
+    def first(self) -> figure:
+        """The first figure that is in the page from the beginning."""
+        return next(p.view for p in self.pictures if p.mounted).figure()
+
+    def _mount_next(self) -> bool:
+        """Bring in one more figure, outside the frame.  False: all are there."""
+        waiting = next((p for p in self.visible if not p.mounted), None)
+        if waiting is not None and not self._mounting:
+            self._mounting = True
+
+            def mount() -> None:
+                waiting.mount()
+                self._mounting = False
+
+            pn.state.execute(mount, schedule=True)
+        return waiting is not None
 
     @property
     def visible(self) -> list[Picture]:
@@ -136,7 +208,7 @@ class Gallery:
         late = []
         for picture in self.visible:
             k, key = _subject(shown, session, picture.view)
-            if picture.drawn == key:
+            if picture.drawn == key or not picture.mounted:
                 continue
             if picture.view.every_frame:
                 picture.draw(shown, k, key)
@@ -146,7 +218,7 @@ class Gallery:
         for picture, k, key in chosen[:TURNS]:
             picture.draw(shown, k, key)
         self._turn += TURNS
-        return len(late) > TURNS
+        return self._mount_next() or len(late) > TURNS
 
     def speak(self) -> None:
         """Bring the text alternatives up to date."""

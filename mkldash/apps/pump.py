@@ -11,13 +11,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import panel as pn
 from bokeh.models import CustomJS, Range1d
 from panel.io.state import set_curdoc
+
+from mkldash.streaming.courtesy import COURTESY
 
 if TYPE_CHECKING:
     from bokeh.document import Document
@@ -29,6 +33,12 @@ _log = logging.getLogger(__name__)
 #: Frames sent and not yet painted, at most.
 IN_FLIGHT = 2
 
+#: Frames per second of all pages of this process together, at most: many pages share.
+IN_ALL = 50.0
+
+#: Seconds after its last frame in which a page still counts as drawing.
+DRAWS = 1.0
+
 #: Seconds without an acknowledgement after which the frames count as lost.
 LOST_AFTER = 5.0
 
@@ -38,6 +48,10 @@ CHECK_EVERY = 0.5
 _PAINTED = """
 requestAnimationFrame(() => setTimeout(() => { ack.end = Math.max(ack.end, frame.end) }, 0))
 """
+
+
+#: The pumps of all pages of this process; touched by its event loop only.
+_PUMPS: weakref.WeakSet[Pump] = weakref.WeakSet()
 
 
 class Pump:
@@ -54,7 +68,8 @@ class Pump:
     on_error : callable
         Gets an exception that `draw` raised; the pump goes on.
     fps : float
-        Frames per second at most.
+        Frames per second at most; fewer while many pages draw, so that ten of
+        them leave the machine time to solve and to paint.
 
     Attributes
     ----------
@@ -93,6 +108,7 @@ class Pump:
         self._armed = False
         self._here = True
         self._served = False
+        self._drew_at = -math.inf
 
     def start(self) -> None:
         """Begin, from within the document's own callback (on load)."""
@@ -102,9 +118,11 @@ class Pump:
             self._loop = asyncio.get_running_loop()
             self._news.set()
             self._task = self._loop.create_task(self._run())
+            _PUMPS.add(self)
 
     def stop(self) -> None:
         """End; the page is gone."""
+        _PUMPS.discard(self)
         if self._task is not None:
             self._task.cancel()
 
@@ -158,7 +176,14 @@ class Pump:
                 with contextlib.suppress(Exception):
                     self._on_error(problem)
                 await asyncio.sleep(CHECK_EVERY)
-            await asyncio.sleep(max(0.0, self._interval - (time.monotonic() - begun)))
+            self._drew_at = begun
+            await asyncio.sleep(max(0.0, self._pause(begun) - (time.monotonic() - begun)))
+
+    def _pause(self, now: float) -> float:
+        """Seconds from one frame to the next; a fair share of what the process draws."""
+        drawing = sum(now - pump._drew_at < DRAWS for pump in _PUMPS)
+        courtesy = COURTESY.rate()
+        return max(self._interval, drawing / IN_ALL, 1 / courtesy if courtesy else 0.0)
 
     def _one_frame(self) -> None:
         with self.writing():

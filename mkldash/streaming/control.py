@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from mkldash.errors import InputError
 from mkldash.solvers.base import new_cancel_flag
+from mkldash.streaming.courtesy import COURTESY
 from mkldash.streaming.slots import ComputeSlots, Ticket
 
 __all__ = ["UNLIMITED", "Control", "Wish", "checked_rate"]
@@ -136,6 +137,7 @@ class Control:
 
     def _due(self) -> float:
         """Seconds until the rate cap allows another iteration."""
-        if self.max_rate is None:
+        rate = COURTESY.rate(self.max_rate)
+        if rate is None:
             return -math.inf
-        return self._last_begun + 1 / self.max_rate - time.monotonic()
+        return self._last_begun + 1 / rate - time.monotonic()

@@ -117,9 +117,12 @@ class BoundsView(View):
         self._at = ColumnDataSource({"x": [], "y": [], "name": [], "gap": []})
         self._broken = ColumnDataSource({"x": [], "y": []})
         plot.varea("x", "lower", "upper", source=self._run, color=LOWER, alpha=0.12)
-        faint = {"source": self._ghost, "color": GHOST, "line_width": 1.5, "alpha": 0.75}
+        faint = {
+            "source": self._ghost, "color": GHOST, "line_width": 1.5, "alpha": 0.75,
+            "legend_label": "previous run",
+        }  # fmt: skip
+        plot.line("x", "lower", **faint)
         plot.line("x", "upper", line_dash=[8, 4], **faint)
-        plot.line("x", "lower", legend_label="previous run", **faint)
         upper = plot.line(
             "x", "upper", source=self._run, color=UPPER, line_width=2.5, line_dash=[8, 4],
             legend_label="upper bound",

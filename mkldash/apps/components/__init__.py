@@ -69,9 +69,13 @@ class Board(_Part):
 
 
 class CardHead(_Part):
-    """Title of a picture, what it shows, and the picture in words."""
+    """Title of a picture, its curves, what it shows, and the picture in words.
+
+    A click on the name of a curve sends ``{key: name}``.
+    """
 
     title = param.String(default="")
+    keys = param.List(default=[], doc="(label, colour, dashes, drawn) of each curve.")
     caption = param.String(default="")
     words = param.String(default="")
     open = param.Boolean(default=False)

@@ -2,9 +2,9 @@ export function render({model, el}) {
   const head = document.createElement("header")
   head.innerHTML = `<h2></h2><button type="button" aria-expanded="false" class="info">
     <svg viewBox="0 0 24 24" width="18" height="18" fill="currentColor" aria-hidden="true"><path d="M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm1 15h-2v-6h2zm0-8h-2V7h2z"/></svg>
-    <span>What am I looking at?</span></button><p class="caption"></p><p class="words"></p>`
+    <span>What am I looking at?</span></button><div class="keys"></div><p class="caption"></p><p class="words"></p>`
   el.append(head)
-  const [title, info, caption, words] = ["h2", "button", ".caption", ".words"].map((s) => head.querySelector(s))
+  const [title, info, keys, caption, words] = ["h2", ".info", ".keys", ".caption", ".words"].map((s) => head.querySelector(s))
   const show = () => {
     title.textContent = model.title
     caption.textContent = model.caption
@@ -12,9 +12,28 @@ export function render({model, el}) {
     info.setAttribute("aria-label", `What am I looking at? ${model.title}`)
     caption.hidden = !model.open
     words.className = model.open ? "words" : "words quiet"
-    words.textContent = model.words
+  }
+  const tell = () => { words.textContent = model.words }
+  const name = () => {
+    keys.replaceChildren(...model.keys.map(([label, colour, dashes, drawn]) => {
+      const key = document.createElement("button")
+      key.type = "button"
+      key.title = drawn ? `Hide ${label}` : `Show ${label}`
+      key.setAttribute("aria-pressed", String(drawn))
+      key.innerHTML = `<svg viewBox="0 0 26 8" width="26" height="8" aria-hidden="true"><line x1="1" x2="25" y1="4" y2="4" stroke-width="2.5"/></svg><span></span>`
+      const line = key.querySelector("line")
+      line.setAttribute("stroke", colour)
+      line.setAttribute("stroke-dasharray", dashes.join(" "))
+      key.querySelector("span").textContent = label
+      key.onclick = () => model.send_msg({key: label})
+      return key
+    }))
   }
   info.onclick = () => { model.open = !model.open }
-  for (const name of ["title", "caption", "open", "words"]) { model.on(name, show) }
+  for (const name of ["title", "caption", "open"]) { model.on(name, show) }
+  model.on("words", tell)
+  model.on("keys", name)
   show()
+  tell()
+  name()
 }

@@ -101,8 +101,10 @@ export function render({model, el}) {
     back.disabled = model.length < 2 || +scrub.value === 0
     const i = SPEEDS.reduce((best, v, j) => Math.abs(Math.log(v / model.speed)) < Math.abs(Math.log(SPEEDS[best] / model.speed)) ? j : best, 0)
     if (document.activeElement !== speed && performance.now() > held_until) { speed.value = i }
-    pace.textContent = speed_text(model.speed)
-    speed.setAttribute("aria-valuetext", speed_text(model.speed))
+    if (pace.textContent !== speed_text(model.speed)) {
+      pace.textContent = speed_text(model.speed)
+      speed.setAttribute("aria-valuetext", speed_text(model.speed))
+    }
   }
   // Latest wins here too: at most one message in 40 ms while dragging.
   function later(k) {
