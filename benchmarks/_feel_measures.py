@@ -117,7 +117,7 @@ def drag(stage: Stage) -> list[Row]:
             f" server, {len(runs)} runs were seen", "about 1 s"),
         Row(
             "drag: released to first frame of the last value",
-            f"{1e3 * settled:.0f} ms" + ("" if right else f", but that is eta {run}, and the slider says {chosen}"),
+            f"{1e3 * settled:.0f} ms" + ("" if right else f", but of eta {run} and not {chosen}"),
             "<= 500 ms", right and settled <= 0.5,
         ),
     ]  # fmt: skip

@@ -32,8 +32,13 @@ from mkldash.streaming.courtesy import COURTESY
 
 __all__ = ["Dashboard"]
 
-#: Seconds between two updates of numbers (4 Hz), and of what is read aloud (1 Hz).
+#: Seconds between two updates of numbers (4 Hz), and of what is read aloud (1 Hz),
+#: as long as the page need not share.
 NUMBERS_EVERY, SPOKEN_EVERY = 0.25, 1.0
+
+#: Seconds between two scorings of a running run (test accuracy, decision grid): each may
+#: cost as much as an iteration.  As long as the page need not share.
+SCORED_EVERY = 0.15
 
 #: Seconds between two updates of the address bar and the log.
 SLOW_EVERY = 0.5
@@ -71,7 +76,7 @@ class Dashboard:
         # The acknowledgement models must be in the document: a figure carries them.
         self.gallery.first.tags = self.pump.models
         self._last_report: Report | None = None
-        self._numbers_at = self._spoken_at = self._slow_at = 0.0
+        self._numbers_at = self._spoken_at = self._slow_at = self._scored_at = 0.0
         self._query = ""
         self._offered: tuple[int, bool] | None = None
         self._later: asyncio.TimerHandle | None = None
@@ -141,6 +146,7 @@ class Dashboard:
                 self._choose_data(str(value))
             else:
                 self.player.change(**{name: value})
+                self.pump.rest(self.player.has_news)
                 self.sidebar.settle(self.player.state)
                 if name in ("label", "separator", "decimal", "header"):
                     self.sidebar.show(self.player.state)
@@ -223,7 +229,10 @@ class Dashboard:
         if shown.stale or shown.k < 0:
             return
         if self.player.following and session.state is State.RUNNING:
-            session.want()
+            now = time.monotonic()
+            if now - self._scored_at >= SCORED_EVERY * self.pump.slowness:
+                self._scored_at = now
+                session.want()
         else:
             row = wanted_row(session, shown.k)
             if row is not None:
@@ -253,11 +262,12 @@ class Dashboard:
         turned = last is None or (new.tone, new.facts["state"], new.facts["run"], new.alert) != (
             last.tone, last.facts["state"], last.facts["run"], last.alert,
         )  # fmt: skip
-        if turned or now - self._spoken_at >= SPOKEN_EVERY:
+        slowness = self.pump.slowness
+        if turned or now - self._spoken_at >= SPOKEN_EVERY * slowness:
             self._spoken_at = self._numbers_at = now
             self._write_board(new, spoken=True)
             self.gallery.speak()
-        elif now - self._numbers_at >= NUMBERS_EVERY:
+        elif now - self._numbers_at >= NUMBERS_EVERY * slowness:
             self._numbers_at = now
             self._write_board(new, spoken=False)
         self._wake_later()
@@ -287,7 +297,7 @@ class Dashboard:
         moving = self.player.playing or self._last_report is None
         pending = self._stale_words() or self.log.pending or self._query != self._wanted_query()
         if moving or pending:
-            self._later = loop.call_later(NUMBERS_EVERY, self._woken)
+            self._later = loop.call_later(NUMBERS_EVERY * self.pump.slowness, self._woken)
 
     def _woken(self) -> None:
         self._later = None

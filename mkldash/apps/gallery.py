@@ -141,6 +141,7 @@ class Gallery:
         self.layout = ui.grid(*(picture.card for picture in self.pictures))
         self._turn = 0
         self._mounting = False
+        self._run: Session | None = None
         for picture in self.pictures:
             if picture.view.every_frame:
                 picture.mount()
@@ -206,6 +207,9 @@ class Gallery:
         if session is None or shown.k < 0:
             return False
         late = []
+        # The first frame of a run is waited for: bounds and gap alone are there sooner.
+        turns = TURNS if self._run is session else 0
+        self._run = session
         for picture in self.visible:
             k, key = _subject(shown, session, picture.view)
             if picture.drawn == key or not picture.mounted:
@@ -215,10 +219,10 @@ class Gallery:
             elif k >= 0 and session.trace.peek(k) is not None:
                 late.append((picture, k, key))
         chosen = late[self._turn % len(late) :] + late[: self._turn % len(late)] if late else []
-        for picture, k, key in chosen[:TURNS]:
+        for picture, k, key in chosen[:turns]:
             picture.draw(shown, k, key)
-        self._turn += TURNS
-        return self._mount_next() or len(late) > TURNS
+        self._turn += turns
+        return self._mount_next() or len(late) > turns
 
     def speak(self) -> None:
         """Bring the text alternatives up to date."""

@@ -112,6 +112,11 @@ class Player:
         session = self.current
         return self.replaying or (self._follow and session is not None and session.playing)
 
+    def has_news(self) -> bool:
+        """Whether the run of the latest choices has something to show, or ended without."""
+        current = self.current
+        return current is None or len(current.trace) > 0 or not current.playing
+
     @property
     def started(self) -> int:
         """Runs started so far."""

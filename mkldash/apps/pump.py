@@ -34,7 +34,10 @@ _log = logging.getLogger(__name__)
 IN_FLIGHT = 2
 
 #: Frames per second of all pages of this process together, at most: many pages share.
-IN_ALL = 50.0
+IN_ALL = 52.0
+
+#: Seconds that an old picture may stay after a person asked for another run, at most.
+REST = 0.15
 
 #: Seconds after its last frame in which a page still counts as drawing.
 DRAWS = 1.0
@@ -108,7 +111,8 @@ class Pump:
         self._armed = False
         self._here = True
         self._served = False
-        self._drew_at = -math.inf
+        self._drew_at = self._rest_until = -math.inf
+        self._ready: Callable[[], bool] = lambda: True
 
     def start(self) -> None:
         """Begin, from within the document's own callback (on load)."""
@@ -134,6 +138,13 @@ class Pump:
         self._armed = True
         with contextlib.suppress(RuntimeError):  # closed between the check and the call
             loop.call_soon_threadsafe(self._news.set)
+
+    def rest(self, ready: Callable[[], bool]) -> None:
+        """Draw nothing until there is something new to see, for at most `REST` seconds.
+
+        Measured: the frame that only clears the page holds up the first new one.
+        """
+        self._ready, self._rest_until = ready, time.monotonic() + REST
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
@@ -165,6 +176,8 @@ class Pump:
                 continue
             if not self._news.is_set() or not await self._may_send():
                 continue
+            while time.monotonic() < self._rest_until and not self._ready():
+                await asyncio.sleep(0.005)
             self._news.clear()
             self._armed = False
             begun = time.monotonic()
@@ -177,13 +190,17 @@ class Pump:
                     self._on_error(problem)
                 await asyncio.sleep(CHECK_EVERY)
             self._drew_at = begun
-            await asyncio.sleep(max(0.0, self._pause(begun) - (time.monotonic() - begun)))
+            pause = self._interval * self.slowness
+            await asyncio.sleep(max(0.0, pause - (time.monotonic() - begun)))
 
-    def _pause(self, now: float) -> float:
-        """Seconds from one frame to the next; a fair share of what the process draws."""
+    @property
+    def slowness(self) -> float:
+        """How many times longer than alone a page waits for its next frame."""
+        now = time.monotonic()
         drawing = sum(now - pump._drew_at < DRAWS for pump in _PUMPS)
         courtesy = COURTESY.rate()
-        return max(self._interval, drawing / IN_ALL, 1 / courtesy if courtesy else 0.0)
+        pause = max(self._interval, drawing / IN_ALL, 1 / courtesy if courtesy else 0.0)
+        return pause / self._interval
 
     def _one_frame(self) -> None:
         with self.writing():

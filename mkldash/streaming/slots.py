@@ -37,13 +37,13 @@ class ComputeSlots:
             raise ValueError(f"slots must be at least 1, not {slots!r}")
         self._lock = threading.Lock()
         self._free = slots
-        self._slots = slots
+        self.slots = slots
         self._queue: deque[Ticket] = deque()
 
     @property
     def in_use(self) -> int:
         """Slots held now."""
-        return self._slots - self._free
+        return self.slots - self._free
 
     def request(self, wake: Callable[[], None]) -> Ticket:
         """Ask for a slot.  `wake` is called, from another thread, when it is granted."""

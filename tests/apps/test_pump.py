@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -160,6 +161,63 @@ def test_a_picture_that_moves_by_itself_is_drawn_again(monkeypatch):
         for n in range(1, 6):
             await bench.until(lambda n=n: bench.drawn >= n)
             bench.paint()
+        bench.pump.stop()
+
+    run(walk())
+
+
+def test_many_pages_share_the_frames(monkeypatch):
+    benches = [Bench(monkeypatch) for _ in range(3)]
+    monkeypatch.setattr(pump_module, "IN_ALL", 20.0)
+
+    async def walk():
+        for bench in benches:
+            bench.start()
+        begun = time.monotonic()
+        while time.monotonic() - begun < 1.0:
+            for bench in benches:
+                bench.paint()
+                bench.pump.knock()
+            await asyncio.sleep(0.002)
+        spent = time.monotonic() - begun
+        assert benches[0].pump.slowness == 3 * 500.0 / 20.0
+        for bench in benches:
+            bench.pump.stop()
+        # The first second of a page is not shared yet: nobody has drawn before.
+        assert 10 <= sum(bench.drawn for bench in benches) <= 20 * spent + 9
+
+    run(walk())
+
+
+def test_after_a_choice_nothing_is_drawn_until_there_is_news(bench, monkeypatch):
+    monkeypatch.setattr(pump_module, "REST", 30.0)
+    ready = []
+
+    async def walk():
+        bench.start()
+        await bench.until(lambda: bench.drawn == 1)
+        bench.paint()
+        bench.pump.rest(lambda: bool(ready))
+        bench.pump.knock()
+        await asyncio.sleep(0.05)
+        assert bench.drawn == 1
+        ready.append(True)
+        await bench.until(lambda: bench.drawn == 2)
+        bench.pump.stop()
+
+    run(walk())
+
+
+def test_the_rest_after_a_choice_ends_by_itself(bench, monkeypatch):
+    monkeypatch.setattr(pump_module, "REST", 0.03)
+
+    async def walk():
+        bench.start()
+        await bench.until(lambda: bench.drawn == 1)
+        bench.paint()
+        bench.pump.rest(lambda: False)
+        bench.pump.knock()
+        await bench.until(lambda: bench.drawn == 2)
         bench.pump.stop()
 
     run(walk())

@@ -14,6 +14,7 @@ from mkldash.errors import InputError
 from mkldash.kernels.weights import Weights
 from mkldash.solvers.stopping import Status
 from mkldash.streaming.columns import Columns
+from mkldash.streaming.courtesy import Courtesy
 from mkldash.streaming.encoding import decode, encode
 from mkldash.streaming.ledger import Ledger
 from mkldash.streaming.slots import ComputeSlots
@@ -234,3 +235,25 @@ def test_other_fields_are_another_version():
     text = json.dumps({"root": {"n": 0}, "nodes": [["object", f"{__name__}:Pair", {"three": 3}]]})
     with pytest.raises(InputError, match="another version"):
         decode({"tree": np.frombuffer(text.encode(), dtype=np.uint8)}, [Pair])
+
+
+# -- courtesy --------------------------------------------------------------------
+
+
+def test_courtesy_holds_until_the_last_page_has_opened():
+    courtesy = Courtesy(rate=8.0, longest=60.0)
+    assert courtesy.rate() is None
+    first, second = courtesy.begin(), courtesy.begin()
+    assert courtesy.rate() == courtesy.rate(100.0) == 8.0
+    assert courtesy.rate(2.0) == 2.0  # slower anyway
+    first()
+    first()
+    assert courtesy.rate() == 8.0
+    second()
+    assert courtesy.rate(100.0) == 100.0
+
+
+def test_a_page_that_never_opens_is_not_waited_for_for_ever():
+    courtesy = Courtesy(rate=8.0, longest=0.0)
+    courtesy.begin()
+    assert courtesy.rate() is None

@@ -16,6 +16,8 @@ from mkldash.errors import InputError, UnsupportedProblemError
 from mkldash.solvers.driver import solve
 from mkldash.solvers.stopping import Status, StopRule
 from mkldash.streaming import Building, Session, State
+from mkldash.streaming import control as control_module
+from mkldash.streaming.courtesy import Courtesy
 from mkldash.streaming.session import COMPUTE_SLOTS
 from tests.streaming.dummies import Halving, endless, job, make_problem, same, until
 
@@ -573,7 +575,7 @@ def test_running_sessions_advance_in_turns(make):
     assert min(lengths) >= 0.5 * max(lengths)
 
 
-def test_never_two_iterations_at_once(make):
+def test_never_more_iterations_at_once_than_slots(make):
     lock, inside, most = threading.Lock(), [0], [0]
 
     class Counting(Halving):
@@ -585,35 +587,56 @@ def test_never_two_iterations_at_once(make):
             with lock:
                 inside[0] -= 1
 
-    sessions = [make(Counting(factor=0.999)) for _ in range(3)]
+    sessions = [make(Counting(factor=0.999)) for _ in range(5)]
     for session in sessions:
         session.play()
     assert until(lambda: min(len(s.trace) for s in sessions) > 20)
-    assert most[0] == 1
+    assert most[0] == COMPUTE_SLOTS.slots
 
 
 def test_waiting_for_a_slot_is_not_solver_time_and_can_be_stopped(make):
     gate = threading.Event()
-    holder = make(endless(gate_at=1, gate=gate))
+    holders = [make(endless(gate_at=1, gate=gate)) for _ in range(COMPUTE_SLOTS.slots)]
     waiter = make()
     waiter.step(1)
     assert waiter.wait(5)
-    holder.play()
-    assert until(lambda: COMPUTE_SLOTS.in_use == 1 and len(holder.trace) == 1)
+    for holder in holders:
+        holder.play()
+    assert until(lambda: COMPUTE_SLOTS.in_use == COMPUTE_SLOTS.slots)
+    assert until(lambda: all(len(holder.trace) == 1 for holder in holders))
     waiter.step(1)
     time.sleep(0.2)
     assert len(waiter.trace) == 1
     gate.set()
     assert waiter.wait(5)
     assert waiter.trace[1].elapsed < 0.2
-    blocked = make(endless(gate_at=0, gate=threading.Event()))
-    blocked.play()
-    assert until(lambda: blocked.state is State.RUNNING and blocked._control.iterating)
+    for holder in holders:
+        holder.close()
+    blocked = [make(endless(gate_at=0, gate=threading.Event())) for _ in holders]
+    for session in blocked:
+        session.play()
+    assert until(lambda: all(session._control.iterating for session in blocked))
     waiter.play()
     time.sleep(0.05)
     waiter.stop()
-    assert waiter.wait(5)  # the slot is never given back
+    assert waiter.wait(5)  # no slot is ever given back
     assert waiter.status is Status.STOPPED
+
+
+def test_runs_make_way_while_a_page_opens(make, monkeypatch):
+    courtesy = Courtesy(rate=20.0, longest=60.0)
+    monkeypatch.setattr(control_module, "COURTESY", courtesy)
+    opened = courtesy.begin()
+    session = make(endless())
+    session.play()
+    assert until(lambda: len(session.trace) >= 2)
+    begun, first = time.monotonic(), len(session.trace)
+    time.sleep(0.4)
+    spent = time.monotonic() - begun
+    assert len(session.trace) - first <= 20 * spent + 2
+    opened()
+    first = len(session.trace)
+    assert until(lambda: len(session.trace) >= first + 500)
 
 
 def test_commands_from_many_threads(make):
