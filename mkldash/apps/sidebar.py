@@ -97,7 +97,7 @@ class Sidebar:
         )
         self._log_c.param.watch(self._slid, "value")
         made["C"] = self._log_c
-        self._exact_c = pmui.TextInput(
+        self._exact_c = ui.TextField(
             label="C, typed exactly", value="100", **{**small, "margin": (0, 10, 8, 10)}
         )
         self._exact_c.param.watch(lambda e: self._typed("C", e.new, self._exact_c), "value")
@@ -163,7 +163,7 @@ class Sidebar:
             widget = pmui.Select(options=names, size="small", **common)
             widget.param.watch(lambda e: self._choose(option.name, e.new), "value")
         else:
-            widget = pmui.TextInput(size="small", description=option.help or None, **common)
+            widget = ui.TextField(size="small", description=option.help or None, **common)
             widget.param.watch(lambda e: self._typed(option.name, e.new, widget), "value")
         return widget
 
@@ -219,7 +219,7 @@ class Sidebar:
             _set(tol, state["tol"])
             for option in solver_options(state["solver"]):
                 widget, value = self._widgets[option.name], state[option.name]
-                typed = isinstance(widget, pmui.TextInput)
+                typed = isinstance(widget, ui.TextField)
                 _set(widget, option.write(value) if typed else value)
                 if typed:
                     widget.param.update(error_state=False, label=_typed_label(option))

@@ -13,9 +13,11 @@ from urllib.parse import quote
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.util import edit_readonly
 
 __all__ = [
+    "TextField",
     "Viewable",
     "card",
     "extension",
@@ -170,6 +172,28 @@ def section(title: str, *objects: Viewable, opened: bool = True) -> Viewable:
         sizing_mode="stretch_width",
         margin=0,
     )
+
+
+class TextField(pmui.TextInput):
+    """A text field that does not undo what is typed while the server takes note.
+
+    panel-material-ui answers each text with the same text; by then the person
+    may have typed on, and that would be lost.
+    """
+
+    _from_browser = False
+
+    def _process_events(self, events: dict[str, Any]) -> None:
+        self._from_browser = True
+        try:
+            super()._process_events(events)
+        finally:
+            self._from_browser = False
+
+    @param.depends("value", watch=True, on_init=True)
+    def _sync_value_input(self) -> None:
+        if not self._from_browser:
+            super()._sync_value_input()
 
 
 def heading(content: str) -> Viewable:

@@ -4,6 +4,7 @@ import base64
 
 import pytest
 
+from mkldash.apps import ui
 from mkldash.apps.components import UPLOAD_LIMIT, Upload
 from mkldash.datasets.tables import UPLOAD_LIMIT_BYTES
 
@@ -73,3 +74,13 @@ def test_a_path_in_a_name_is_cut_off(upload):
 
 def test_the_limit_is_the_one_that_tables_have():
     assert UPLOAD_LIMIT == UPLOAD_LIMIT_BYTES
+
+
+def test_a_text_field_does_not_undo_what_is_typed_meanwhile():
+    field = ui.TextField(value="1")
+    field._process_events({"value_input": "49"})
+    field._process_events({"value_input": "100"})
+    field._process_events({"value": "49"})  # Enter after 49 arrives when 100 is typed already
+    assert (field.value, field.value_input) == ("49", "100")
+    field.value = "7"  # the server itself
+    assert field.value_input == "7"
