@@ -234,3 +234,70 @@ def live_sums(L: Floats, starts: Ints, stops: Ints, rows: Ints, values: Floats) 
             for j in range(run.shape[0]):
                 part[j] += a * run[j]
     return out
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def fill_pairs(L: Floats, starts: Ints, stops: Ints, rows: Ints, known: int, out: Floats) -> None:
+    """out[i (i + 1) / 2 + j, k] = L_k[rows_i]'L_k[rows_j] for known <= i, j <= i.
+
+    Kernel k owns columns starts[k] .. stops[k].  Each value depends on its two
+    rows and its kernel only, not on what else is asked for.
+    """
+    for i in range(known, rows.shape[0]):
+        left, start = L[rows[i]], i * (i + 1) // 2
+        for low in range(0, i + 1, 4):
+            # Always four rows at a time: the last few twice rather than apart.
+            j0 = max(0, min(low, i - 3))
+            j1, j2, j3 = min(j0 + 1, i), min(j0 + 2, i), min(j0 + 3, i)
+            l0, l1, l2, l3 = L[rows[j0]], L[rows[j1]], L[rows[j2]], L[rows[j3]]
+            o0, o1, o2, o3 = out[start + j0], out[start + j1], out[start + j2], out[start + j3]
+            for k in range(starts.shape[0]):
+                a, b, a0 = starts[k], stops[k], left[starts[k] : stops[k]]
+                r0, r1, r2, r3 = l0[a:b], l1[a:b], l2[a:b], l3[a:b]
+                s0 = s1 = s2 = s3 = 0.0
+                for c in range(a0.shape[0]):
+                    s0 += a0[c] * r0[c]
+                    s1 += a0[c] * r1[c]
+                    s2 += a0[c] * r2[c]
+                    s3 += a0[c] * r3[c]
+                o0[k], o1[k], o2[k], o3[k] = s0, s1, s2, s3
+
+
+@njit(cache=True, nogil=True)
+def weighted_pairs(pairs: Floats, positions: Ints, theta: Floats) -> Floats:
+    """sum_k theta_k pairs[., k] for all pairs of positions, shape (m, m).
+
+    Summed in the order of the kernels, so that kernels of weight zero in between
+    change nothing; four sums at a time, so that none waits for another.
+    """
+    m = positions.shape[0]
+    out = np.empty((m, m))
+    for i in range(m):
+        for low in range(0, i + 1, 4):
+            # The last few are computed twice rather than apart.
+            first = max(0, min(low, i - 3))
+            count = min(4, i + 1)
+            p0 = _pair(positions[i], positions[first])
+            p1 = _pair(positions[i], positions[first + min(1, count - 1)])
+            p2 = _pair(positions[i], positions[first + min(2, count - 1)])
+            p3 = _pair(positions[i], positions[first + min(3, count - 1)])
+            r0, r1, r2, r3 = pairs[p0], pairs[p1], pairs[p2], pairs[p3]
+            s0 = s1 = s2 = s3 = 0.0
+            for k in range(theta.shape[0]):
+                weight = theta[k]
+                s0 += weight * r0[k]
+                s1 += weight * r1[k]
+                s2 += weight * r2[k]
+                s3 += weight * r3[k]
+            sums = (s0, s1, s2, s3)
+            for c in range(count):
+                out[i, first + c] = sums[c]
+                out[first + c, i] = sums[c]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _pair(a: int, b: int) -> int:
+    """Position of a pair in the rows of `fill_pairs`."""
+    high, low = max(a, b), min(a, b)
+    return high * (high + 1) // 2 + low

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.kernels.weights import Weights
+
+if TYPE_CHECKING:
+    from mkldash.kernels.block_memory import BlockMemory
 
 Array = NDArray[np.float64]
 
@@ -162,8 +165,12 @@ class CombinedKernel(Protocol):
     def matrix(self) -> Array:
         """All of it, shape (n_rows, n_rows), symmetric, freshly owned."""
 
-    def block(self, rows: NDArray[np.intp]) -> Array:
-        """K[rows][:, rows], shape (m, m)."""
+    def block(self, rows: NDArray[np.intp], memory: BlockMemory | None = None) -> Array:
+        """K[rows][:, rows], shape (m, m).
+
+        `memory` may keep what the next call at other weights needs again; it
+        changes the time, and nothing that a caller could tell from its history.
+        """
 
     def apply(self, a: Array) -> Array:
         """K a, shape (n_rows,), exact for the stored kernels; uses a != 0 only."""

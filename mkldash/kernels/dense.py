@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mkldash.kernels import _compiled
 from mkldash.kernels.base import Array
+from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.stored import BankFacts, Predictor, StoredBank, as_support
 
 __all__ = ["GATHER_BELOW", "DenseBank", "DenseCombined", "packed_size"]
@@ -40,7 +41,7 @@ class DenseCombined:
         """All of K, shape (n_rows, n_rows)."""
         return _compiled.unpack(self._packed(), self.n_rows)
 
-    def block(self, rows: NDArray[np.intp]) -> Array:
+    def block(self, rows: NDArray[np.intp], memory: BlockMemory | None = None) -> Array:
         """K[rows][:, rows], shape (m, m)."""
         rows = np.array(rows, dtype=np.int64)
         positions = _compiled.pair_positions(rows, self.n_rows)

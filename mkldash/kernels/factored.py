@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mkldash.kernels import _compiled_factors
 from mkldash.kernels.base import Array
+from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.stored import BankFacts, Predictor, StoredBank, as_support
 
 __all__ = ["FactoredBank", "FactoredCombined"]
@@ -23,6 +24,7 @@ class FactoredCombined:
     def __init__(self, bank: FactoredBank, theta: Array) -> None:
         self.n_rows = bank.n_rows
         self._bank = bank
+        self._theta = theta
         self._live = np.flatnonzero(theta > 0.0)
         self._weights = theta[self._live]
         self._starts, self._stops = _runs(bank.offsets, self._live)
@@ -32,8 +34,16 @@ class FactoredCombined:
         """All of the stored K, shape (n_rows, n_rows)."""
         return self.block(np.arange(self.n_rows))
 
-    def block(self, rows: NDArray[np.intp]) -> Array:
-        """K[rows][:, rows], shape (m, m); costs m^2 times the live columns."""
+    def block(self, rows: NDArray[np.intp], memory: BlockMemory | None = None) -> Array:
+        """K[rows][:, rows], shape (m, m); costs m^2 times the live columns.
+
+        With a `memory` of earlier calls, m^2 times the live kernels.
+        """
+        if memory is not None:
+            factors, offsets = self._bank.factors, self._bank.offsets
+            found = memory.block(factors, offsets, self._theta, rows)
+            if found is not None:
+                return found
         scaled = _compiled_factors.gather_live(
             self._bank.factors,
             np.array(rows, dtype=np.int64),

@@ -6,6 +6,7 @@ import numpy as np
 
 from mkldash.kernels.banks import make_terms
 from mkldash.kernels.base import KernelBank
+from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.precomputed import precomputed_bank
 
@@ -42,6 +43,7 @@ def _use(bank: KernelBank) -> None:
         for theta in (single, np.ones(bank.n_kernels)):
             combined = bank.combine(theta)
             combined.block(rows)
+            combined.block(rows, BlockMemory())
             combined.apply(a)
             combined.matrix()
             combined.residual()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.errors import InputError
+from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.weights import Weights
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
@@ -127,15 +128,15 @@ class BlockCoordinateDescent(Solver):
         warm: WarmStart | None,
         cancel: NDArray[np.uint8],
     ) -> Iterator[Snapshot]:
-        last = resume
+        last, memory = resume, BlockMemory()
         if last is None:
             theta, alpha = _start(problem, warm)
-            last = self._evaluate(problem, None, theta, alpha, (_EMPTY, _EMPTY), cancel)
+            last = self._evaluate(problem, None, theta, alpha, (_EMPTY, _EMPTY), cancel, memory)
             yield last
         while cancel[0] != CANCELLED:
             assert isinstance(last, BlockCoordinateSnapshot)
             theta, inner = _weight_step(problem, last, self.weight_tol)
-            last = self._evaluate(problem, last, theta, last.alpha, inner, cancel)
+            last = self._evaluate(problem, last, theta, last.alpha, inner, cancel, memory)
             if cancel[0] == CANCELLED:
                 return
             yield last
@@ -148,6 +149,7 @@ class BlockCoordinateDescent(Solver):
         alpha: Array | None,
         inner: tuple[Array, Array],
         cancel: NDArray[np.uint8],
+        memory: BlockMemory,
     ) -> BlockCoordinateSnapshot:
         """Solve the SVM at the live part of `iterate` and certify both bounds."""
         tol = self._svm_tolerance(last)
@@ -161,6 +163,7 @@ class BlockCoordinateDescent(Solver):
             decision=None if last is None else last.decision,
             tol=tol,
             cancel=cancel,
+            memory=memory,
         )
         primal = problem.primal(theta, svm.alpha, combined, svm.decision)
         dual = problem.dual(svm.alpha)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.kernels.base import CombinedKernel
+from mkldash.kernels.block_memory import BlockMemory
 from mkldash.problems.losses.hinge import Hinge
 
 Array = NDArray[np.float64]
@@ -100,6 +101,7 @@ def solve_combined(
     decision: Array | None = None,
     tol: float = 1e-3,
     cancel: NDArray[np.uint8] | None = None,
+    memory: BlockMemory | None = None,
 ) -> SVMSolution:
     """`solve_svm` on a combined kernel, forming only what it needs of the matrix.
 
@@ -112,6 +114,8 @@ def solve_combined(
         product with this K is saved.
     y, C, alpha, tol, cancel
         As for `solve_svm`.
+    memory : BlockMemory, optional
+        Of the calls before, at other weights of the same bank.
 
     Returns
     -------
@@ -121,7 +125,7 @@ def solve_combined(
     few = 0 < nonzero < _FEW_SUPPORT_VECTORS * y.size
     if alpha is not None and few and y.size >= _WORTH_SELECTING and combined.cheap_blocks:
         flag = np.zeros(1, dtype=np.uint8) if cancel is None else cancel
-        found = _on_working_set(combined, y, float(C), alpha, decision, tol, flag)
+        found = _on_working_set(combined, y, float(C), alpha, decision, tol, flag, memory)
         if found.violation <= tol or flag[0]:
             return found
         alpha = found.alpha
@@ -136,6 +140,7 @@ def _on_working_set(
     guess: Array | None,
     tol: float,
     cancel: NDArray[np.uint8],
+    memory: BlockMemory | None,
 ) -> SVMSolution:
     """Solve on the support vectors and the likeliest rows, then add what violates.
 
@@ -161,7 +166,8 @@ def _on_working_set(
         part = a[rows]
         # Inside the set the tolerance is tighter, so that only the rows left
         # out can still violate and a second round is rare.
-        taken, _, _ = train(combined.block(rows), y[rows], C, part, 0.5 * tol, limit, cancel)
+        block = combined.block(rows, memory)
+        taken, _, _ = train(block, y[rows], C, part, 0.5 * tol, limit, cancel)
         a[rows] = part
         steps += int(taken)
         decision = combined.apply(a)

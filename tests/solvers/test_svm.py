@@ -103,7 +103,7 @@ class Blocks:
         self.whole += 1
         return self.K.copy()
 
-    def block(self, rows):
+    def block(self, rows, memory=None):
         self.largest = max(self.largest, rows.size)
         return np.ascontiguousarray(self.K[np.ix_(rows, rows)])
 
