@@ -271,17 +271,17 @@ def weighted_pairs(pairs: Floats, positions: Ints, theta: Floats) -> Floats:
     change nothing; four sums at a time, so that none waits for another.
     """
     m = positions.shape[0]
-    out = np.empty((m, m))
+    out, at = np.empty((m, m)), np.empty(4, dtype=np.int64)
     for i in range(m):
         for low in range(0, i + 1, 4):
             # The last few are computed twice rather than apart.
             first = max(0, min(low, i - 3))
             count = min(4, i + 1)
-            p0 = _pair(positions[i], positions[first])
-            p1 = _pair(positions[i], positions[first + min(1, count - 1)])
-            p2 = _pair(positions[i], positions[first + min(2, count - 1)])
-            p3 = _pair(positions[i], positions[first + min(3, count - 1)])
-            r0, r1, r2, r3 = pairs[p0], pairs[p1], pairs[p2], pairs[p3]
+            for c in range(4):
+                other = positions[first + min(c, count - 1)]
+                high, less = max(positions[i], other), min(positions[i], other)
+                at[c] = high * (high + 1) // 2 + less
+            r0, r1, r2, r3 = pairs[at[0]], pairs[at[1]], pairs[at[2]], pairs[at[3]]
             s0 = s1 = s2 = s3 = 0.0
             for k in range(theta.shape[0]):
                 weight = theta[k]
@@ -294,10 +294,3 @@ def weighted_pairs(pairs: Floats, positions: Ints, theta: Floats) -> Floats:
                 out[i, first + c] = sums[c]
                 out[first + c, i] = sums[c]
     return out
-
-
-@njit(cache=True, nogil=True)
-def _pair(a: int, b: int) -> int:
-    """Position of a pair in the rows of `fill_pairs`."""
-    high, low = max(a, b), min(a, b)
-    return high * (high + 1) // 2 + low
