@@ -103,7 +103,8 @@ class Dashboard:
         )
         pn.state.onload(self.begin)
         pn.state.on_session_destroyed(lambda _: self.close())
-        return ui.page(title=self._title, main=[main], sidebar=self.sidebar.layout)
+        self._page = ui.page(title=self._title, main=[main], sidebar=self.sidebar.layout)
+        return self._page
 
     def begin(self) -> None:
         """Start the run and the pump; called in the document, once it is loaded."""
@@ -125,6 +126,8 @@ class Dashboard:
             self.player.scrub(int(value))
         elif kind == "speed":
             self._choose("speed", float(value))
+        elif kind == "narrow":
+            self._page.sidebar_open = False
         elif kind == "seed":
             self.player.new_seed()
             self.sidebar.show(self.player.state)

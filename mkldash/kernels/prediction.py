@@ -14,7 +14,6 @@ from mkldash.kernels.base import (
     KernelTerm,
     ProductKernel,
     RadialKernel,
-    inner_products,
     squared_distances,
 )
 from mkldash.kernels.checks import refuse_other_numbers
@@ -62,11 +61,27 @@ class TermPredictor:
             live = [k for k in positions if weights[k] != 0.0]
             if live:
                 kernels = [(self.terms[k].kernel, weights[k]) for k in live]
-                train = np.ascontiguousarray(self.X[support][:, list(columns)])
-                for piece in _pieces(len(rows), len(support)):
-                    block = np.ascontiguousarray(rows[piece][:, columns])
-                    out[piece] += _weighted(kernels, block, train) @ a[support]
+                train, values, _ = _distinct(self.X[support][:, list(columns)], a[support])
+                block, _, inverse = _distinct(rows[:, columns])
+                found = np.empty(len(block))
+                for piece in _pieces(len(block), len(train)):
+                    found[piece] = _weighted(kernels, block[piece], train) @ values
+                out += found[inverse]
         return out
+
+
+def _distinct(rows: Array, values: Array | None = None) -> tuple[Array, Array, NDArray | slice]:
+    """Distinct values of a single column, sums of `values` on each, and the way back.
+
+    A column of two values among thousands of rows (adult's bits) is then a
+    matrix of two by two.  Several columns are left as they are.
+    """
+    sums = np.zeros(len(rows)) if values is None else values
+    if rows.shape[1] != 1:
+        return np.ascontiguousarray(rows), sums, slice(None)
+    found, inverse = np.unique(rows[:, 0], return_inverse=True)
+    totals: Array = np.bincount(inverse, weights=sums, minlength=len(found)).astype(np.float64)
+    return found[:, None], totals, inverse
 
 
 def _weighted(kernels: list, new: Array, train: Array) -> Array:
@@ -81,7 +96,7 @@ def _weighted(kernels: list, new: Array, train: Array) -> Array:
             values = kernel.profile(distances)
         elif isinstance(kernel, ProductKernel):
             if products is None:
-                products = inner_products(new, train)
+                products = new @ train.T
             values = kernel.profile(products)
         else:
             values = kernel.gram(new, train)

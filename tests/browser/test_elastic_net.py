@@ -210,6 +210,15 @@ def test_phone_width_shows_the_run_and_nothing_sticks_out(browser, server):
     walk.close()
 
 
+def test_a_narrow_window_opens_with_the_controls_folded_away(browser, server):
+    walk = Walk(browser, server, viewport={"width": 560, "height": 800})
+    walk.open(GOLDEN)
+    walk.wait_run(1)
+    walk.press("Replay")  # cannot be clicked while a drawer lies over it
+    walk.wait_run(1)
+    walk.close()
+
+
 def test_a_link_to_this_page_needs_nothing_from_outside(walk):
     """The landing page, its lessons and the symbols; the walk fails on any request."""
     walk.open(app="")

@@ -141,6 +141,8 @@ export function render({model, el}) {
   }
   document.addEventListener("keydown", on_key)
   model.on("remove", () => document.removeEventListener("keydown", on_key))
+  // Below this width the controls lie over the page; no server can know it beforehand.
+  if (window.innerWidth < 600) { send("narrow") }
   for (const name of ["length", "position", "playing", "ended", "speed", "first", "can_step", "can_stop"]) { model.on(name, show) }
   show()
 }
