@@ -33,6 +33,10 @@ _ROUNDING_TOLERANCE = 1e-12
 _LOOSEN = 1.5
 #: Share of the gap that kernels left out of an iteration may carry together.
 _DROPPED_SHARE = 0.01
+#: What is kept of a kernel's influence from one iteration to the next.
+_FADING = 0.7
+#: SVM solves of one iteration after which nothing is left out any more.
+_MOST_SOLVES = 4
 _EMPTY: Array = np.empty(0)
 
 
@@ -49,6 +53,9 @@ class BlockCoordinateSnapshot(Snapshot):
         f on the training rows, without the bias.
     quadratic_forms : array, shape (n_kernels,)
         u_k = a' K_k a.
+    influence : array, shape (n_kernels,)
+        Largest u_k lately, also at alphas that were tried without kernel k: what
+        leaving kernel k out may cost.
     inner_upper, inner_lower : array
         Bounds h and p^2 per step of the Algorithm 2 run that made `iterate`
         (minus infinity where a step certifies nothing); empty at iteration 0.
@@ -66,6 +73,7 @@ class BlockCoordinateSnapshot(Snapshot):
     iterate: Array
     decision: Array
     quadratic_forms: Array
+    influence: Array
     inner_upper: Array
     inner_lower: Array
     support_vectors: int
@@ -154,19 +162,30 @@ class BlockCoordinateDescent(Solver):
         """Solve the SVM at the live part of `iterate` and certify both bounds."""
         tol = self._svm_tolerance(last)
         theta = _next_weights(problem, last, iterate)
-        combined = problem.bank.combine(theta)
-        svm = solve_combined(
-            combined,
-            problem.y,
-            problem.loss.C,
-            alpha=alpha,
-            decision=None if last is None else last.decision,
-            tol=tol,
-            cancel=cancel,
-            memory=memory,
-        )
+        decision = None if last is None else last.decision
+        influence = np.zeros(iterate.size) if last is None else _FADING * last.influence
+        solves = 0
+        while True:
+            combined = problem.bank.combine(theta)
+            svm = solve_combined(
+                combined,
+                problem.y,
+                problem.loss.C,
+                alpha=alpha,
+                decision=decision,
+                tol=tol,
+                cancel=cancel,
+                memory=memory,
+            )
+            dual = problem.dual(svm.alpha)
+            influence = np.maximum(influence, dual.support.quadratic_forms)
+            solves += 1
+            restored = _missed(theta, iterate, influence, last)
+            if restored is None or cancel[0]:
+                break
+            theta = restored if solves < _MOST_SOLVES else iterate
+            alpha, decision = svm.alpha, None
         primal = problem.primal(theta, svm.alpha, combined, svm.decision)
-        dual = problem.dual(svm.alpha)
         weights = problem.bank.weights(theta)
         iteration = 0 if last is None else last.iteration + 1
         best = None if last is None else last.best
@@ -190,11 +209,12 @@ class BlockCoordinateDescent(Solver):
             weights=weights,
             alpha=svm.alpha,
             bias=primal.bias,
-            inner_solves=1 if last is None else last.inner_solves + 1,
+            inner_solves=solves if last is None else last.inner_solves + solves,
             events=_events(problem, last, weights, svm, tol),
             iterate=iterate,
             decision=svm.decision,
             quadratic_forms=dual.support.quadratic_forms,
+            influence=influence,
             inner_upper=inner[0],
             inner_lower=inner[1],
             support_vectors=int(np.count_nonzero(svm.alpha)),
@@ -252,10 +272,28 @@ def _weight_step(
     if not beta.any():  # all alpha are zero: every weight is optimal
         return last.iterate, (_EMPTY, _EMPTY)
     result = problem.weight_set.minimise(beta, last.iterate, tol)
+    theta = _with_newcomers(problem, last, result.theta)
     inner = result.steps[1:]
     upper = np.array([step.upper for step in inner])
     lower = np.array([step.lower for step in inner])
-    return result.theta, (upper, lower)
+    return theta, (upper, lower)
+
+
+def _with_newcomers(problem: Problem, last: BlockCoordinateSnapshot, theta: Array) -> Array:
+    """`theta` with a little weight for kernels that the dual asks for and that have none.
+
+    The update multiplies weights, so that a kernel which once fell to 1e-150
+    would take hundreds of iterations to come back, and one that underflowed
+    would never.  Raising weights never raises the objective; shrinking back
+    into the set costs no more than the share that was added.
+    """
+    share = _DROPPED_SHARE * min(last.gap, 0.1)
+    wanted = share * problem.weight_set.maximise(last.quadratic_forms)[0]
+    if np.all(theta >= wanted):
+        return theta
+    assert isinstance(problem.weight_set, ElasticNet)
+    raised = np.maximum(theta, wanted)
+    return raised / problem.weight_set.gauge(raised)
 
 
 def _next_weights(problem: Problem, last: BlockCoordinateSnapshot | None, iterate: Array) -> Array:
@@ -269,25 +307,44 @@ def _next_weights(problem: Problem, last: BlockCoordinateSnapshot | None, iterat
         return problem.weight_set.maximise(last.quadratic_forms)[0]
     if last is None or not isinstance(problem.weight_set, ElasticNet):
         return iterate
-    return _live(iterate, last.quadratic_forms, last.gap)
+    return _live(iterate, last.influence, last.gap)
 
 
-def _live(iterate: Array, quadratic_forms: Array, gap: float) -> Array:
+def _live(iterate: Array, influence: Array, gap: float) -> Array:
     """`iterate` with exact zeros where a weight is too small to matter yet.
 
     The kernels dropped carry together at most 0.01 x gap of
-    sum_k theta_k u_k, as far as the last u tells.  The set is closed
-    downwards, so the result stays feasible and its primal value is a valid
-    upper bound; the iterate itself keeps every weight, since the update is
-    multiplicative and a zero would stay zero for ever.
+    sum_k theta_k u_k, as far as the last u tells; `_missed` looks afterwards.
+    The set is closed downwards, so the result stays feasible and its primal
+    value is a valid upper bound; the iterate itself keeps every weight.
     """
-    share = iterate * quadratic_forms
+    share = iterate * influence
     order = np.argsort(share, kind="stable")
     allowed = _DROPPED_SHARE * min(gap, 0.1) * float(share.sum())
     small = order[np.cumsum(share[order]) <= allowed]
     live = iterate.copy()
     live[small] = 0.0
     return live
+
+
+def _missed(
+    theta: Array, iterate: Array, influence: Array, last: BlockCoordinateSnapshot | None
+) -> Array | None:
+    """Weights with dropped kernels back that turn out to matter; None when none does.
+
+    J is convex in the weights with slope -u_k/2, u_k at the alpha without the
+    dropped kernels; so with them it is lower by at most half the sum of their
+    theta_k u_k.  The u_k before may have been tiny just because a kernel with
+    much weight did its work well.
+    """
+    dropped = np.flatnonzero((theta == 0.0) & (iterate > 0.0))
+    if last is None or not dropped.size or last.bounded == last.alpha.size:
+        return None  # nothing was left out; or Algorithm 3 chose the weights
+    share = iterate * influence
+    allowed = 2.0 * _DROPPED_SHARE * min(last.gap, 0.1) * float(share.sum())
+    if float(share[dropped].sum()) <= allowed:
+        return None
+    return _live(iterate, influence, last.gap)
 
 
 def _dual_at(problem: Problem, svm: SVMSolution) -> float:

@@ -1,5 +1,6 @@
 """Algorithm 1 on the cases whose values are certified."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -260,3 +261,52 @@ def test_huge_C_on_the_simplex_does_not_stall():
     problem = real_problem("wpbc", 0.6, 1e5, 1.0)
     result = solve(BlockCoordinateDescent(), problem, stop=StopRule(tol=5e-3))
     assert result.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_a_kernel_that_does_its_work_well_is_not_left_out_for_good(C, eta):
+    """Unscaled age and income: u of the income kernel is tiny just because it has weight.
+
+    Left out for that, the objective rises, the next step takes it back, and so
+    on for ever: the run "stalled" at several times the optimum.
+    """
+    rng = np.random.default_rng(0)
+    age, income = rng.uniform(20, 70, 40), rng.lognormal(10, 1, 40)
+    y = np.where(age / 50 + np.log(income) / 10 + 0.3 * rng.standard_normal(40) > 1.9, 1.0, -1.0)
+    near = np.exp(-(((age[:, None] - age) / 10) ** 2))
+    bank = precomputed_bank([np.outer(age, age), np.outer(income, income), near])
+    result = solve(
+        BlockCoordinateDescent(), Problem(bank, y, Hinge(C), ElasticNet(eta)),
+        stop=StopRule(tol=1e-3, max_iter=200),
+    )  # fmt: skip
+    assert result.status is Status.CONVERGED
+    assert result.gap <= 1e-3
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_kernels_of_very_different_scale_converge(seed):
+    rng = np.random.default_rng(seed)
+    n, kernels = 30, []
+    for _ in range(4):
+        factor = rng.standard_normal((n, int(rng.integers(1, 8)))) * 10 ** rng.uniform(-3, 3)
+        kernels.append(factor @ factor.T)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    problem = Problem(precomputed_bank(kernels), y, Hinge(1.0), ElasticNet(0.5))
+    result = solve(BlockCoordinateDescent(), problem, stop=StopRule(tol=1e-3, max_iter=500))
+    assert result.status is Status.CONVERGED
+
+
+def test_a_kernel_whose_weight_underflowed_comes_back_when_the_dual_asks_for_it():
+    problem = golden_problem(0.5)
+    optimum, _ = exact(problem)
+    solver = BlockCoordinateDescent()
+    start = next(solver.iterate(problem))
+    best = int(np.argmax(optimum.best.weights.values))
+    iterate = start.iterate.copy()
+    iterate[best] = 0.0
+    gone = dataclasses.replace(start, iterate=iterate)
+    result = solve(solver, problem, start=gone, stop=StopRule(tol=1e-4, max_iter=300))
+    assert result.status is Status.CONVERGED
+    assert result.upper == pytest.approx(optimum.upper, rel=1e-4)
+    assert result.best.weights.values[best] > 0.1
