@@ -61,6 +61,8 @@ class Choice:
                 return f"{self.label} must be a whole number, not {value!r}"
             if self.bounds and not self.bounds[0] <= value <= self.bounds[1]:
                 low, high = self.bounds
+                if self.kind == "whole":
+                    return f"{self.label} must lie between {low:,} and {high:,}, not {value:,}"
                 return f"{self.label} must lie between {low:g} and {high:g}, not {value:g}"
         elif self.kind == "flag" and not isinstance(value, bool):
             return f"{self.label} must be yes or no, not {value!r}"

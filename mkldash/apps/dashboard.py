@@ -7,6 +7,7 @@ globals before a session ends, and the clean-up would be skipped.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import time
 from collections.abc import Mapping
@@ -20,12 +21,14 @@ from mkldash.apps import ui
 from mkldash.apps.components import Board, PlayerBar
 from mkldash.apps.gallery import Gallery, wanted_row
 from mkldash.apps.log import Log
+from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Extra, Player, Shown
 from mkldash.apps.pump import Pump
 from mkldash.apps.sidebar import Sidebar
 from mkldash.apps.state import AppState
+from mkldash.apps.table_controls import read_ahead
 from mkldash.apps.words import Report, report
-from mkldash.datasets.tables import check_upload, preview
+from mkldash.datasets.tables import check_upload
 from mkldash.errors import InputError
 from mkldash.streaming import Session, State
 from mkldash.streaming.courtesy import COURTESY
@@ -78,6 +81,8 @@ class Dashboard:
         self._last_report: Report | None = None
         self._numbers_at = self._spoken_at = self._slow_at = self._scored_at = 0.0
         self._query = ""
+        self._tables: dict[str, bytes] = {}
+        self._alerted = False
         self._offered: tuple[int, bool] | None = None
         self._later: asyncio.TimerHandle | None = None
         for note in self._notes:
@@ -161,22 +166,37 @@ class Dashboard:
         state = self.player.state
         if state.table is not None and name == state["data"]:
             return
-        if self._table is not None and name == self._table[0]:
-            self.player.adopt(state.with_table(*self._table))
+        if name in self._tables:
+            self.player.adopt(state.with_table(name, self._tables[name]))
         else:
             self.player.adopt(state.without_table(name))
         self.sidebar.show(self.player.state)
 
-    _table: tuple[str, bytes] | None = None
-
     def _take_table(self, name: str, content: bytes) -> None:
+        """Read a file in a thread of its own: other people's pages go on meanwhile."""
+        doc = pn.state.curdoc
+        if doc is None or doc.session_context is None:
+            self._adopt_table(name, content)
+            return
+        self.sidebar.upload.say(f"Reading {name} …", good=True)
+
+        async def read() -> None:
+            with contextlib.suppress(InputError):  # said when it is read again, from memory
+                await asyncio.to_thread(read_ahead, content)
+            doc.add_next_tick_callback(lambda: self._adopt_table(name, content))
+
+        self._reading = asyncio.get_running_loop().create_task(read())
+
+    def _adopt_table(self, name: str, content: bytes) -> None:
         try:
             check_upload(name, len(content))
-            found = preview(content)
+            found = read_ahead(content)
         except InputError as problem:
-            self.sidebar.upload.say(str(problem))
+            self.sidebar.upload.say(f"{name}: {for_page(str(problem))}")
             return
-        self._table = (name, content)
+        if name in (self.player.state.choice("data").names or dict)():
+            name = f"my-{name}"  # a shipped data set has that name
+        self._tables[name] = content
         self.player.adopt(self.player.state.with_table(name, content))
         self.sidebar.show(self.player.state)
         self.sidebar.upload.say(
@@ -215,6 +235,8 @@ class Dashboard:
         again = self.gallery.draw(shown) or self.player.replaying
         self._draw_player(shown)
         self._draw_words(shown, now)
+        if not again and not self.player.playing:
+            self.gallery.speak()  # what takes turns is drawn after the words were said
         if now - self._slow_at >= SLOW_EVERY:
             self._slow_at = now
             self._draw_slowly()
@@ -279,6 +301,7 @@ class Dashboard:
         values: dict[str, Any] = {
             "tiles": [list(tile) for tile in new.tiles], "progress": new.progress,
             "progress_title": "Decades of the gap, from the first iteration to the tolerance",
+            "stale": new.facts["state"] in ("preparing", "failed"),
         }  # fmt: skip
         if spoken:
             values |= {
@@ -288,6 +311,9 @@ class Dashboard:
             self._last_report = new
             if new.alert and self.player.state.table is not None:
                 self.sidebar.upload.say(new.alert)
+            elif self._alerted:
+                self.sidebar.upload.say("")
+            self._alerted = bool(new.alert)
         changed = {n: v for n, v in values.items() if getattr(self.board, n) != v}
         if changed:
             self.board.param.update(**changed)
@@ -319,9 +345,8 @@ class Dashboard:
 
     def _draw_slowly(self) -> None:
         query = self._wanted_query()
-        if query != self._query and pn.state.location is not None:
-            self._query = query
-            pn.state.location.search = query
+        if query != self._query:
+            self._query = self.board.query = query
         self.log.follow(self.player.current)
         self.log.write()
 
@@ -336,8 +361,12 @@ class Dashboard:
         if session is not None:
             columns = session.trace.columns()
             table = np.column_stack([np.asarray(v, dtype=np.float64) for v in columns.values()])
-            buffer.write(f"# {self.player.state.summary()}\n{','.join(columns)}\n")
+            label = session.parameters
+            summary = label.summary() if isinstance(label, AppState) else ""
+            buffer.write(f"# {summary}\n{','.join(columns)}\n")
             np.savetxt(buffer, table, delimiter=",", fmt="%.17g")
+        else:
+            buffer.write("# no run yet\n")
         buffer.seek(0)
         return buffer
 

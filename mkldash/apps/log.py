@@ -6,6 +6,7 @@ import html
 from collections import deque
 
 from mkldash.apps import ui
+from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Extra
 from mkldash.apps.state import AppState
 from mkldash.streaming import Session
@@ -45,7 +46,9 @@ class Log:
         if not self._begun and job is not None:
             self._begun = True
             if isinstance(session.parameters, AppState):
-                self.say(f"Run started: {session.parameters.summary()}.")
+                warm = isinstance(job.extra, Extra) and job.extra.warm
+                start = ", from the weights of the run before (Reset starts afresh)" if warm else ""
+                self.say(f"Run started: {session.parameters.summary()}{start}.")
             if isinstance(job.extra, Extra):
                 for note in job.extra.workload.notes:
                     self.say(note)
@@ -63,7 +66,7 @@ class Log:
             self.say(session.status.sentence)
         elif not self._ended and session.error is not None:
             self._ended = True
-            self.say(str(session.error))
+            self.say(for_page(str(session.error)))
 
     def write(self) -> None:
         """Bring the page up to date."""

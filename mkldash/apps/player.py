@@ -33,6 +33,7 @@ class Extra:
 
     workload: Workload
     points: Points | None
+    warm: bool = False  # begun at the weights of the run before
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,18 @@ class Player:
         return current is None or len(current.trace) > 0 or not current.playing
 
     @property
+    def ended_empty(self) -> bool:
+        """Whether the present run was stopped before its first iteration."""
+        current = self.current
+        return current is not None and current.state is State.FINISHED and not len(current.trace)
+
+    @staticmethod
+    def is_warm(session: Session) -> bool:
+        """Whether a run began at the weights of the one before."""
+        job = session.job
+        return job is not None and isinstance(job.extra, Extra) and job.extra.warm
+
+    @property
     def started(self) -> int:
         """Runs started so far."""
         return self._runner.started
@@ -195,11 +208,13 @@ class Player:
             return
         if self.playing:
             self.pause()
+        elif session.state in (State.FAILED, State.CLOSED) or self.ended_empty:
+            self.start()
         elif session.state is State.FINISHED or (session.playing and not self._follow):
             last = len(session.trace) - 1
             first = self._k if not self._follow and self._k < last else 0
             self._replay, self._follow = (self._clock(), first), False
-        elif session.state not in (State.FAILED, State.CLOSED):
+        else:
             self._follow = True
             session.play()
         self._on_change()
@@ -258,7 +273,8 @@ class Player:
 
     def new_seed(self) -> None:
         """The same choices on another split."""
-        self.state = self.state.change(seed=int(self.state["seed"]) + 1)
+        _, most = self.state.choice("seed").bounds or (0, 2**31 - 1)
+        self.state = self.state.change(seed=(int(self.state["seed"]) + 1) % (int(most) + 1))
         self.start()
 
     def leave(self) -> None:
@@ -299,7 +315,7 @@ class Player:
             start=building.warm if warm else None,
             stop=workload.stop,
             score=make_score(workload, points),
-            extra=Extra(workload, points),
+            extra=Extra(workload, points, warm=warm and building.warm is not None),
         )
 
 

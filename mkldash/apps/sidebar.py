@@ -13,7 +13,7 @@ from mkldash.apps import ui
 from mkldash.apps.choice import Choice, solver_options
 from mkldash.apps.components import Upload
 from mkldash.apps.estimates import data_note, memory_note
-from mkldash.apps.state import AppState
+from mkldash.apps.state import TABLE, AppState
 from mkldash.apps.table_controls import TableControls
 
 __all__ = ["Sidebar"]
@@ -108,13 +108,10 @@ class Sidebar:
         )
         made["tol"].param.watch(lambda e: self._choose("tol", e.new), "value")
         for name in ("seed", "max_iter"):
-            choice = state.choice(name)
-            low_int, high_int = choice.bounds or (0, 10**9)
-            made[name] = pmui.IntInput(
-                label={"seed": "Seed", "max_iter": "Iteration limit"}[name],
-                start=int(low_int), end=int(high_int), value=choice.default, **small,
-            )  # fmt: skip
-            made[name].param.watch(lambda e, n=name: self._choose(n, e.new), "value")
+            made[name] = ui.TextField(
+                label=_typed_label(state.choice(name)), value=str(state[name]), **small
+            )
+            made[name].param.watch(lambda e, n=name: self._typed(n, e.new, made[n]), "value")
 
     def _select(self, choice: Choice, small: dict[str, Any]) -> Any:
         assert choice.names is not None
@@ -170,7 +167,8 @@ class Sidebar:
     # -- from the person -------------------------------------------------------
 
     def _choose(self, name: str, value: Any) -> None:
-        if not self._quiet and value is not None:
+        # None means "detected" for how a table is read, and nothing anywhere else.
+        if not self._quiet and (value is not None or name in TABLE):
             self._tell(name, value)
 
     def _slid(self, event: Any) -> None:
@@ -207,8 +205,13 @@ class Sidebar:
             self._show_data(state)
             if state["solver"] != self._solver:
                 self._make_options(state)
-            for name in ("bank", "solver", "eta", "seed", "max_iter"):
+            for name in ("bank", "solver", "eta"):
                 _set(self._widgets[name], state[name])
+            for name in ("seed", "max_iter"):
+                label = _typed_label(state.choice(name))
+                self._widgets[name].param.update(
+                    value=str(state[name]), error_state=False, label=label
+                )
             fraction = self._widgets["train_fraction"]
             _set(fraction, min(max(state["train_fraction"], fraction.start), fraction.end))
             self._show_c(state["C"])
@@ -274,4 +277,5 @@ def _round(value: float) -> float:
 
 
 def _typed_label(choice: Choice) -> str:
-    return "C, typed exactly" if choice.name == "C" else choice.label
+    short = {"C": "C, typed exactly", "seed": "Seed", "max_iter": "Iteration limit"}
+    return short.get(choice.name, choice.label)

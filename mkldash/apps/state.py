@@ -62,7 +62,7 @@ CHOICES: tuple[Choice, ...] = (
     ),
     Choice(
         name="seed", kind="whole", default=0, label="Seed of the split",
-        bounds=(0, 2**31 - 1), help="The same seed gives the same run.",
+        bounds=(0, 2**31 - 1), help="The same seed gives the same training and test rows.",
     ),
     Choice(
         name="solver", kind="name", default="block-coordinate", label="Solver",
@@ -266,6 +266,17 @@ class AppState:
             one_hot=_text_columns(self) if text == "one_hot" else (),
             **own,
         )
+
+    def difference(self, other: AppState) -> tuple[str, ...]:
+        """Choices that differ from those of `other` and that `summary` leaves out."""
+        told = {"data", "bank", "eta", "C", "seed"} | COSMETIC
+        found = []
+        for choice in self.choices_offered():
+            name = choice.name
+            if name not in told and self.values.get(name) != other.values.get(name):
+                value = choice.write(self.values[name]) or "automatic"
+                found.append(f"{choice.label[:1].lower()}{choice.label[1:]} {value}")
+        return tuple(found)
 
     def summary(self) -> str:
         """The parameters of a run in one short line, for its ghost."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 from collections.abc import Callable
 from typing import Any
@@ -10,11 +11,12 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mkldash.apps import ui
+from mkldash.apps.phrases import for_page
 from mkldash.apps.state import AppState
 from mkldash.datasets.tables import TablePreview, preview
 from mkldash.errors import InputError
 
-__all__ = ["TableControls"]
+__all__ = ["TableControls", "read_ahead"]
 
 #: A select cannot show None.
 DETECTED = ""
@@ -29,6 +31,17 @@ SEPARATORS = {
 }
 DECIMALS = {"detected": DETECTED, "point": ".", "comma": ","}
 HEADERS = {"detected": DETECTED, "yes": True, "no": False}
+
+
+@functools.lru_cache(maxsize=4)
+def read_ahead(
+    content: bytes,
+    separator: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+) -> TablePreview:
+    """`preview`, once for each table: a large one takes seconds."""
+    return preview(content, separator=separator, decimal=decimal, header=header)
 
 
 class TableControls:
@@ -80,12 +93,11 @@ class TableControls:
         if not self._widgets:
             self._make()
         try:
-            found = preview(
-                state.table[1],
-                separator=state["separator"], decimal=state["decimal"], header=state["header"],
-            )  # fmt: skip
+            found = read_ahead(
+                state.table[1], state["separator"], state["decimal"], state["header"]
+            )
         except InputError as problem:
-            self._preview.object = html.escape(str(problem))
+            self._preview.object = html.escape(for_page(str(problem)))
             return
         self._quiet = True
         try:
@@ -106,7 +118,7 @@ class TableControls:
         }
         if state["label"] in (None, guess):
             options["positive"] = {
-                "chosen by name order": None,
+                "chosen by name order": DETECTED,
                 **{v: v for v in found.label_values},
             }
         for name, named in options.items():

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Player, Shown, constraint_value
 from mkldash.apps.state import AppState
 from mkldash.errors import InputError
@@ -78,10 +79,14 @@ def report(player: Player, shown: Shown) -> Report:
     shown : Shown
         From `Player.shown`.
     """
-    current, session = player.current, shown.session
+    current = player.current
+    state = "idle" if current is None else current.state.value
+    if state != "running" and player.following:
+        # The run may have ended since the frame began: its last row goes with its end.
+        shown = player.shown()
+    session = shown.session
     snapshot = session.trace.peek(shown.k) if session is not None and shown.k >= 0 else None
     alert = _alert(current)
-    state = "idle" if current is None else current.state.value
     facts = {
         "state": "preparing" if shown.stale or session is None else state,
         "iteration": str(int(_cell(session, "iteration", shown.k))) if shown.k >= 0 else "",
@@ -113,7 +118,7 @@ def _alert(current: Session | None) -> str:
     if current is None or current.error is None:
         return ""
     if isinstance(current.error, InputError):
-        return str(current.error)
+        return for_page(str(current.error))
     return f"This run failed: {type(current.error).__name__}: {current.error}"
 
 
@@ -123,6 +128,8 @@ def _sentence(
     current, session = player.current, shown.session
     if alert:
         return "failed", "This cannot be solved as it is; see below what to change."
+    if player.ended_empty:
+        return "ended", "Stopped before the first iteration; play starts it again."
     if current is None or session is None or shown.stale:
         stage = player.stage or "preparing"
         return "preparing", f"{stage[:1].upper()}{stage[1:]} …"
@@ -169,7 +176,10 @@ def _more(player: Player, shown: Shown, snapshot: Snapshot | None) -> str:
         return ""
     parameters = session.parameters
     if shown.stale and isinstance(parameters, AppState):
-        return f"Greyed: the run before ({parameters.summary()}), until the new one is here."
+        current = player.current
+        over = player.ended_empty or (current is not None and current.error is not None)
+        until = "" if over else ", until the new one is here"
+        return f"Greyed: the run before ({parameters.summary()}){until}."
     parts = []
     if snapshot is not None:
         bounded = getattr(snapshot, "bounded", None)
@@ -178,13 +188,13 @@ def _more(player: Player, shown: Shown, snapshot: Snapshot | None) -> str:
                 f"All {len(snapshot.alpha)} points at the bound C: a smaller C only scales "
                 "the picture."
             )
-    parts.extend(_ghost_words(shown))
+    parts.extend(_ghost_words(player, shown))
     if session.score_error is not None:
         parts.append(f"Scores are missing: {session.score_error}")
     return " ".join(parts)
 
 
-def _ghost_words(shown: Shown) -> list[str]:
+def _ghost_words(player: Player, shown: Shown) -> list[str]:
     """How this run compares with the one before, at the tighter common gap."""
     session, ghost = shown.session, shown.ghost
     if session is None or ghost is None or not len(ghost.trace) or session.status is None:
@@ -195,11 +205,22 @@ def _ghost_words(shown: Shown) -> list[str]:
         return []
     mine = int(ours["iteration"][int(np.argmax(ours["gap"] <= tol))])
     other = int(theirs["iteration"][int(np.argmax(theirs["gap"] <= tol))])
-    label = ghost.parameters.summary() if isinstance(ghost.parameters, AppState) else "before"
+    label = "before"
+    if isinstance(ghost.parameters, AppState) and isinstance(session.parameters, AppState):
+        other_choices = ghost.parameters.difference(session.parameters)
+        label = ", ".join((ghost.parameters.summary(), *other_choices))
+    if player.is_warm(session) != player.is_warm(ghost):
+        warm = "This run" if player.is_warm(session) else "That one"
+        return [
+            f"Grey: the run before ({label}). {warm} began at the weights of the one before it, "
+            "so their iterations do not compare; Reset starts afresh."
+        ]
     if mine == other:
         compared = "as many iterations"
     else:
-        compared = f"{abs(mine - other)} iterations {'fewer' if mine < other else 'more'}"
+        count = abs(mine - other)
+        unit = "iteration" if count == 1 else "iterations"
+        compared = f"{count} {unit} {'fewer' if mine < other else 'more'}"
     return [f"Grey: the run before ({label}). To a gap of {percent(tol)}, this took {compared}."]
 
 
@@ -263,7 +284,11 @@ def _tiles(
         ("Train accuracy", _share(train), "Training rows classified correctly, when scored"),
         ("Test accuracy", _share(test), "Rows that were set aside, when there are any"),
         ("SVM solves", f"{int(cells['inner_solves'])}", "Inner solves so far"),
-        ("Solver time", f"{cells['elapsed']:.3f} s", "The solver's own work; pauses not counted"),
+        (
+            "Solver time",
+            f"{cells['elapsed']:.3f} s",
+            "Inside the solver; pauses, drawing and scoring not counted",
+        ),
     ]
     return tiles
 

@@ -162,7 +162,7 @@ class DecisionBoundaryView(View):
         if info.points is None:
             return "The data do not have two features."
         return (
-            f"At iteration {info.cursor} {int(info.support.sum())} of {len(info.support)} points "
+            f"At iteration {info.cursor}, {int(info.support.sum())} of {len(info.support)} points "
             f"are support vectors, {int(info.bounded.sum())} of them at the bound C."
         )
 

@@ -283,3 +283,57 @@ def test_constraint_value():
 )
 def test_percent(gap, words):
     assert percent(gap) == words
+
+
+def test_a_warm_run_is_not_compared_with_a_cold_one(player):
+    player.start()
+    wait(finished(player))
+    player.change(eta=0.6)
+    wait(finished(player))
+    said = report(player, player.shown()).more
+    assert "This run began at the weights of the one before it" in said
+    assert "fewer" not in said
+    player.reset()
+    wait(finished(player))
+    said = report(player, player.shown()).more
+    assert "That one began at the weights" in said
+    player.reset()
+    wait(finished(player))
+    assert "this took as many iterations" in report(player, player.shown()).more
+
+
+def test_the_ghost_is_told_by_what_differs(player):
+    other = player.state.change(tol=1e-2, max_iter=7)
+    assert other.difference(player.state) == (
+        "tolerance (relative gap) 0.01", "iteration limit 7",
+    )  # fmt: skip
+    assert player.state.difference(player.state.change(speed=2.0, eta=0.1)) == ()
+
+
+def test_stopped_before_the_first_iteration_says_so_and_play_starts_again(player):
+    player.start(play=False)
+    wait(lambda: player.current.state is State.PAUSED)
+    player.stop()
+    wait(finished(player))
+    assert player.ended_empty
+    said = report(player, player.shown())
+    assert said.sentence == "Stopped before the first iteration; play starts it again."
+    player.toggle()
+    wait(lambda: player.current is not None and len(player.current.trace) > 0)
+
+
+def test_a_run_that_ended_since_the_frame_began_is_told_with_its_last_row(player):
+    player.start()
+    wait(lambda: player.current is not None and len(player.current.trace) > 0)
+    early = player.shown()
+    wait(finished(player))
+    said = report(player, early)
+    tiles = {label: value for label, value, _ in said.tiles}
+    assert said.sentence.startswith("Certified: within")
+    assert int(tiles["Iteration"]) == len(player.current.trace) - 1
+
+
+def test_after_the_largest_seed_comes_zero(player):
+    player.state = player.state.change(seed=2**31 - 1)
+    player.new_seed()
+    assert player.state["seed"] == 0

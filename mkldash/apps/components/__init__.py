@@ -63,6 +63,8 @@ class Board(_Part):
     progress_title = param.String(default="")
     tiles = param.List(default=[], doc="(label, value, hint) of each number.")
     facts = param.Dict(default={}, doc="data- attributes of the sentence.")
+    stale = param.Boolean(default=False, doc="Whether the numbers belong to the run before.")
+    query = param.String(default="", doc="Address of the present choices.")
 
     _esm = _HERE / "board.js"
     _stylesheets: ClassVar[list[Path]] = [(_HERE / "board.css")]

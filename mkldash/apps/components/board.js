@@ -7,7 +7,22 @@ const ICON = {
   preparing: "<circle cx='12' cy='12' r='6' class='pulse'/>",
 }
 
+// A page of this kind is drawn once; drawn again, it is what a restarted server makes
+// of a connection that was lost, without its run: then the address brings back everything.
+let drawn = false
+
+function watch_connection(say) {
+  const doc = window.Bokeh?.documents?.[0]
+  doc?.on_event?.("connection_lost", () => say("Connection to the server lost; trying again …"))
+  doc?.on_event?.("client_reconnected", () => say(""))
+}
+
 export function render({model, el}) {
+  if (drawn && performance.now() > 5000 && model.sentence.startsWith("Loading")) {
+    window.location.reload()
+    return
+  }
+  drawn = true
   const board = document.createElement("section")
   board.className = "board"
   board.setAttribute("aria-label", "Status of the run")
@@ -20,6 +35,11 @@ export function render({model, el}) {
   const find = (name) => board.querySelector(name)
   const [dot, sentence, fill, track, more, alert, tiles] = [".dot", ".sentence", ".fill", ".track", ".more", ".alert", ".tiles"].map(find)
   const cells = []
+  let lost = ""
+  watch_connection((words) => {
+    lost = words
+    show_text()
+  })
 
   function show_text() {
     if (board.dataset.tone !== model.tone) {
@@ -30,10 +50,19 @@ export function render({model, el}) {
     for (const [key, value] of Object.entries(model.facts)) { sentence.dataset[key] = value }
     more.textContent = model.more
     more.hidden = !model.more
-    if (alert.textContent !== model.alert) { alert.textContent = model.alert }
-    alert.hidden = !model.alert
+    const wrong = lost || model.alert
+    if (alert.textContent !== wrong) { alert.textContent = wrong }
+    alert.hidden = !wrong
+    tiles.style.opacity = model.stale ? 0.4 : 1
     fill.style.width = `${100 * model.progress}%`
     track.title = model.progress_title
+  }
+  // The address follows without adding to the history: Back leaves the page as ever.
+  function show_address() {
+    if (!model.query) { return }
+    const theme = new URLSearchParams(window.location.search).get("theme")
+    const query = model.query + (theme ? `&theme=${theme}` : "")
+    if (query !== window.location.search) { window.history.replaceState(null, "", query) }
   }
   function show_tiles() {
     model.tiles.forEach(([label, value, hint], i) => {
@@ -52,8 +81,9 @@ export function render({model, el}) {
     })
     while (cells.length > model.tiles.length) { cells.pop().box.remove() }
   }
-  for (const name of ["sentence", "tone", "more", "alert", "progress", "facts"]) { model.on(name, show_text) }
+  for (const name of ["sentence", "tone", "more", "alert", "progress", "facts", "stale"]) { model.on(name, show_text) }
   model.on("tiles", show_tiles)
+  model.on("query", show_address)
   show_text()
   show_tiles()
 }
