@@ -138,6 +138,10 @@ def card(*objects: Viewable, name: str = "", **options: Any) -> Viewable:
             "background": "var(--mui-palette-background-paper)",
             "min-width": "0",
             "align-self": "stretch",
+            # Bokeh allows a box no more than its parent's height: on a low window the
+            # end of a card lay over the next one.
+            "max-height": "none",
+            "flex": "none",
         },
         margin=0,
         **options,

@@ -141,8 +141,17 @@ export function render({model, el}) {
   }
   document.addEventListener("keydown", on_key)
   model.on("remove", () => document.removeEventListener("keydown", on_key))
-  // Below this width the controls lie over the page; no server can know it beforehand.
-  if (window.innerWidth < 600) { send("narrow") }
-  for (const name of ["length", "position", "playing", "ended", "speed", "first", "can_step", "can_stop"]) { model.on(name, show) }
+  // Below this width the controls leave the page too little; no server can know it
+  // beforehand.  Said when the server has moved something first: before, its answer
+  // can come before this page listens, and is lost.
+  let told = window.innerWidth >= 700
+  function changed() {
+    if (!told) {
+      told = true
+      send("narrow")
+    }
+    show()
+  }
+  for (const name of ["length", "position", "playing", "ended", "speed", "first", "can_step", "can_stop"]) { model.on(name, changed) }
   show()
 }
