@@ -27,13 +27,16 @@ function speed_text(v) {
   return v >= 1000 ? "no limit" : `${v} it/s`
 }
 
-// Keys belong to the page unless somebody types or moves another control.
+// Keys belong to the page unless somebody types or moves another control; of a slider
+// only the arrows do, as it keeps the focus after a drag with the mouse.
 function is_free(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) { return false }
   const target = event.composedPath()[0]
   if (!(target instanceof Element)) { return true }
-  if (target.closest("[role=dialog],[role=listbox],[role=combobox],[role=slider]")) { return false }
-  if (target.matches("input:not([data-player]),textarea,select,[contenteditable=true]")) { return false }
+  if (target.closest("[role=dialog],[role=listbox],[role=combobox]")) { return false }
+  if (target.matches("[data-player]")) { return true }
+  if (target.matches("input[type=range]") || target.closest("[role=slider]")) { return !event.key.startsWith("Arrow") }
+  if (target.matches("input,textarea,select,[contenteditable=true]")) { return false }
   return !(event.key === " " && target.matches("button,a,summary,[role=button]"))
 }
 
@@ -131,6 +134,10 @@ export function render({model, el}) {
   stop.onclick = () => send("stop")
   reset.onclick = () => send("reset")
   seed.onclick = () => send("seed")
+  // After a click of the mouse the space bar plays; after one of the keyboard it presses again.
+  keys.addEventListener("click", (event) => {
+    if (event.detail > 0) { event.target.closest("button")?.blur() }
+  })
 
   function on_key(event) {
     if (!is_free(event)) { return }
