@@ -9,25 +9,36 @@ export function render({model, el}) {
     title.textContent = model.title
     caption.textContent = model.caption
     info.setAttribute("aria-expanded", String(model.open))
+    info.title = "What am I looking at?"
     info.setAttribute("aria-label", `What am I looking at? ${model.title}`)
     caption.hidden = !model.open
     words.className = model.open ? "words" : "words quiet"
   }
   const tell = () => { words.textContent = model.words }
+  const make = (label) => {
+    const key = document.createElement("button")
+    key.type = "button"
+    key.innerHTML = `<svg viewBox="0 0 26 8" width="26" height="8" aria-hidden="true"><line x1="1" x2="25" y1="4" y2="4" stroke-width="2.5"/></svg><span></span>`
+    key.querySelector("span").textContent = label
+    key.onclick = () => model.send_msg({key: label})
+    return key
+  }
+  let labels = []
   const name = () => {
-    keys.replaceChildren(...model.keys.map(([label, colour, dashes, drawn]) => {
-      const key = document.createElement("button")
-      key.type = "button"
+    // The same curves keep their buttons, and with them the focus.
+    const now = model.keys.map(([label]) => label)
+    if (now.length !== labels.length || now.some((label, i) => label !== labels[i])) {
+      labels = now
+      keys.replaceChildren(...labels.map(make))
+    }
+    model.keys.forEach(([label, colour, dashes, drawn], i) => {
+      const key = keys.children[i]
       key.title = drawn ? `Hide ${label}` : `Show ${label}`
       key.setAttribute("aria-pressed", String(drawn))
-      key.innerHTML = `<svg viewBox="0 0 26 8" width="26" height="8" aria-hidden="true"><line x1="1" x2="25" y1="4" y2="4" stroke-width="2.5"/></svg><span></span>`
       const line = key.querySelector("line")
       line.setAttribute("stroke", colour)
       line.setAttribute("stroke-dasharray", dashes.join(" "))
-      key.querySelector("span").textContent = label
-      key.onclick = () => model.send_msg({key: label})
-      return key
-    }))
+    })
   }
   info.onclick = () => { model.open = !model.open }
   for (const name of ["title", "caption", "open"]) { model.on(name, show) }
