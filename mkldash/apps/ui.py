@@ -32,7 +32,11 @@ __all__ = [
 
 Viewable = Any
 
-PRIMARY = "#2f81c7"
+#: White on it, and it on the pages' light grounds, have a contrast of 4.58 and more.
+PRIMARY = "#2673b5"
+
+#: Words in the primary colour on a dark ground: 7.7 on paper.
+_PRIMARY_ON_DARK = "#7ab8ec"
 
 _STYLES = Path(__file__).parent / "components"
 
@@ -41,7 +45,7 @@ _FONT = "Roboto, Arial, sans-serif"
 THEME: dict[str, Any] = {
     "light": {
         "palette": {
-            "primary": {"main": PRIMARY, "dark": "#20639e"},
+            "primary": {"main": PRIMARY, "dark": "#1c5a90"},
             "background": {"default": "#f3f5f8", "paper": "#ffffff"},
         },
         "chart_style": "standard",
@@ -50,11 +54,24 @@ THEME: dict[str, Any] = {
     },
     "dark": {
         "palette": {
-            "primary": {"main": PRIMARY, "dark": "#1f4e79"},
+            "primary": {"main": PRIMARY, "light": _PRIMARY_ON_DARK, "dark": "#1f4e79"},
             "background": {"default": "#11151b", "paper": "#1a2028"},
         },
         "chart_style": "standard",
         "typography": {"h3": {"fontSize": "1.3rem", "fontWeight": 500}},
+        "components": {
+            "MuiButton": {
+                "styleOverrides": {
+                    "root": {
+                        "&.MuiButton-colorPrimary.MuiButton-text, "
+                        "&.MuiButton-colorPrimary.MuiButton-outlined": {
+                            "color": _PRIMARY_ON_DARK,
+                            "borderColor": "currentColor",
+                        }
+                    }
+                }
+            }
+        },
         "shape": {"borderRadius": 10},
     },
 }
@@ -73,7 +90,7 @@ _LOGO = (
 def extension() -> None:
     """Load what the pages need; formulas by KaTeX, from this machine."""
     pn.extension("katex", notifications=False)
-    pn.config.reconnect = True
+    pn.config.reconnect = False  # the page loads itself anew, see board.js
 
 
 def page(
@@ -96,7 +113,7 @@ def page(
         sidebar_resizable=False,
         theme_config=THEME,
         logo=_LOGO,
-        favicon=_LOGO.replace("%23ffffff", "%232f81c7").replace("%23ffb27a", "%23c8601a"),
+        favicon=_LOGO.replace("%23ffffff", f"%23{PRIMARY[1:]}").replace("%23ffb27a", "%23c8601a"),
         site_url=home,
         busy_indicator=None,
         sx={"&.mui-dark .header": {"backgroundColor": "#1b2733 !important", "boxShadow": "none"}},
