@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +42,7 @@ LESSONS: tuple[Lesson, ...] = (
     ),
     Lesson(
         "A real problem",
-        "Ionosphere, 455 kernels on 34 features: which features matter?",
+        "Ionosphere, 442 of 455 kernels (column V2 is constant): which features matter?",
         "elastic_net",
         "data=ionosphere&bank=paper&eta=0.5&C=100&tol=0.001&speed=12",
     ),
@@ -49,7 +50,7 @@ LESSONS: tuple[Lesson, ...] = (
         "Why the slider looks dead",
         "A tiny C puts every point at its bound: the weights are pure alignment.",
         "elastic_net",
-        "data=golden&bank=golden&eta=0.5&C=0.1&train_fraction=1&speed=5",
+        "data=golden&bank=golden&eta=0.5&C=0.1&tol=1e-8&train_fraction=1&speed=5",
     ),
     Lesson(
         "Three kernels by hand",
@@ -124,12 +125,13 @@ def _symbols() -> str:
     from mkldash.symbols import SYMBOLS
 
     head = "".join(
-        f"<th>{t}</th>" for t in ("here", "meaning", "elastic-net MKL", "mirror descent", "ONK")
+        f'<th scope="col">{t}</th>'
+        for t in ("here", "meaning", "elastic-net MKL", "mirror descent", "ONK")
     )
     rows = "".join(
         "<tr>"
         + "".join(
-            f"<td>{html.escape(cell)}</td>"
+            f"<td>{_formula(cell)}</td>"
             for cell in (s.ours, s.meaning, s.elastic_net, s.mirror_descent, s.neighborhood)
         )
         + "</tr>"
@@ -137,6 +139,13 @@ def _symbols() -> str:
     )
     return (
         "<h2>Symbols</h2><p>What each paper calls what is called otherwise here.</p>"
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        '<div class="wide" role="region" aria-label="Symbols" tabindex="0">'
+        f"<table><thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )
+
+
+def _formula(text: str) -> str:
+    """``K_k`` and ``ρ_i^-2`` as HTML, with what is below and above the line set so."""
+    below = re.sub(r"_([^\W_]+)", r"<sub>\1</sub>", html.escape(text, quote=False))
+    return re.sub(r"\^(-?)([^\W_]+)", lambda m: f"<sup>{'−' if m[1] else ''}{m[2]}</sup>", below)
