@@ -11,7 +11,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._log import LogCurves, log_curves
+from mkldash.views._log import LogCurve, LogCurves, log_curves
 from mkldash.views._palette import ACCENT, CURSOR, GHOST
 from mkldash.views._reading import Readable, column, thin
 from mkldash.views.base import EMPTY, Scene, View
@@ -19,6 +19,9 @@ from mkldash.views.base import EMPTY, Scene, View
 Array = NDArray[np.float64]
 
 __all__ = ["GapInfo", "GapView"]
+
+#: Share of the iteration axis left of 0.
+_MARGIN = 0.03
 
 
 class GapInfo(NamedTuple):
@@ -90,7 +93,7 @@ class GapView(View):
         )
 
     def _build(self) -> figure:
-        self._x, self._y = Range1d(0, 20), Range1d(1e-4, 10)
+        self._x, self._y = Range1d(-_MARGIN * 20, 20), Range1d(1e-4, 10)
         plot = plotting.new_figure(
             self.title, "iteration", "upper / lower - 1 (log)",
             x_range=self._x, y_range=self._y, y_axis_type="log",
@@ -126,11 +129,11 @@ class GapView(View):
     def _write(self, info: GapInfo) -> None:
         run, old = info.curves.curves
         x, old_x = info.iterations
+        joined, old_joined = _joined(run), _joined(old)
         plotting.write(
-            self._run, {"x": x, "y": run.drawn, "percent": 100 * run.drawn},
-            full=self.full_frames,
-        )  # fmt: skip
-        plotting.write(self._ghost, {"x": old_x, "y": old.drawn}, full=self.full_frames)
+            self._run, {"x": x, "y": joined, "percent": 100 * joined}, full=self.full_frames
+        )
+        plotting.write(self._ghost, {"x": old_x, "y": old_joined}, full=self.full_frames)
         odd = run.kind != "value"
         floor = f"zero or below, drawn at {info.curves.floor:.0e}"
         low = run.kind[odd] == "floor"
@@ -145,8 +148,12 @@ class GapView(View):
         )
         plotting.legend_shows(self.figure(), "previous run", len(old_x) > 0)
         ends = [float(a[-1]) for a in (x, old_x) if len(a)]
-        plotting.grow(self._x, plotting.nice_ceiling(max(ends, default=0)))
-        start, end = info.curves.floor, info.curves.ceiling * 1.6
+        last = plotting.nice_ceiling(max(ends, default=0))
+        if self._x.end != last:
+            # Room for a whole marker at iteration 0.
+            self._x.update(start=-_MARGIN * last, end=last)
+        start, ceiling = info.curves.floor, info.curves.ceiling
+        end = ceiling * max(1.6, (ceiling / start) ** 0.05)
         if info.tol:
             start = min(start, info.tol / 3)
             if self._tol.location != info.tol:
@@ -169,3 +176,8 @@ class GapView(View):
             value = f"is {100 * info.at:.4g} percent"
         goal = "" if info.tol is None else f" The run stops at {100 * info.tol:.4g} percent."
         return f"At iteration {info.cursor} the relative gap {value}.{goal}"
+
+
+def _joined(curve: LogCurve) -> Array:
+    """What a line may join: an infinite gap has a marker, and no line leads to it."""
+    return np.where(curve.kind == "ceiling", np.nan, curve.drawn)

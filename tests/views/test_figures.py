@@ -82,3 +82,15 @@ def test_a_range_moves_only_when_the_data_ask_for_it():
     assert (axis.start, axis.end) == first
     assert first[0] <= 0
     assert first[1] >= 9.0
+
+
+def test_no_line_leads_to_an_infinite_gap_and_its_marker_is_whole():
+    from mkldash.views.gap import GapView
+
+    view = GapView()
+    view.update(GapView.prepare([snapshot(0, 9.0, 0.0), snapshot(1, 8.0, 4.0)], 1, SCENE))
+    assert np.array_equal(view._run.data["y"], [np.nan, 1.0], equal_nan=True)
+    assert list(view._edge.data["x"]) == [0]
+    plot = view.figure()
+    assert plot.x_range.start < 0
+    assert plot.y_range.end > view._edge.data["y"][0]
