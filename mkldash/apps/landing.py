@@ -147,5 +147,5 @@ def _symbols() -> str:
 
 def _formula(text: str) -> str:
     """``K_k`` and ``ρ_i^-2`` as HTML, with what is below and above the line set so."""
-    below = re.sub(r"_([^\W_]+)", r"<sub>\1</sub>", html.escape(text, quote=False))
+    below = re.sub(r"_([^\W_²³]+)", r"<sub>\1</sub>", html.escape(text, quote=False))
     return re.sub(r"\^(-?)([^\W_]+)", lambda m: f"<sup>{'−' if m[1] else ''}{m[2]}</sup>", below)

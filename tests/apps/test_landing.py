@@ -10,6 +10,7 @@ from mkldash.apps.landing import _formula, _symbols
     [
         ("K_k", "K<sub>k</sub>"),
         ("κ_θ, with ρ_i^-2", "κ<sub>θ</sub>, with ρ<sub>i</sub><sup>−2</sup>"),
+        ("θ_k² u_k", "θ<sub>k</sub>² u<sub>k</sub>"),
         ("ε_MKL", "ε<sub>MKL</sub>"),
         ("sum of β_k/x_k", "sum of β<sub>k</sub>/x<sub>k</sub>"),
         ("0 <= α <= C", "0 &lt;= α &lt;= C"),
