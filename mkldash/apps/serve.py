@@ -16,8 +16,7 @@ from mkldash.errors import InputError
 
 __all__ = ["serve"]
 
-#: A page that nobody looks at any more is ended after this (ms); a reconnect
-#: within it goes on where it was.
+#: A page that nobody looks at any more is ended after this (ms).
 UNUSED_LIFETIME = 20_000
 CHECK_UNUSED = 2_000
 KEEP_ALIVE = 15_000
@@ -62,7 +61,7 @@ def serve(
     warm_up()
     logging.getLogger("tornado.access").setLevel(logging.ERROR)
     _quiet_closed_sockets()
-    pn.config.reconnect = True
+    pn.config.reconnect = False  # the page loads itself anew, see board.js
     port = _free_port(address, port)
     apps: dict[str, Any] = {name: module.create for name, module in available_apps().items()}
     hosts = sorted({*LOOPBACK, address}) if address not in ("0.0.0.0", "") else ["*"]

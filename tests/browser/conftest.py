@@ -46,8 +46,8 @@ def free_port() -> int:
 class Server:
     """``mkldash serve`` in a process of its own."""
 
-    def __init__(self) -> None:
-        self.port = free_port()
+    def __init__(self, port: int | None = None) -> None:
+        self.port = free_port() if port is None else port
         self.url = f"http://127.0.0.1:{self.port}"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mkldash", "serve", "--port", str(self.port)],

@@ -210,6 +210,38 @@ def test_phone_width_shows_the_run_and_nothing_sticks_out(browser, server):
     walk.close()
 
 
+def test_after_a_restart_of_the_server_the_page_and_its_run_come_back(browser):
+    server = Server()
+    walk = Walk(browser, server)
+    walk.open(SLOW + "&eta=0.25")
+    walk.wait_state("running")
+    server.stop()
+    expect(walk.page.get_by_text("Connection to the server lost; trying again")).to_be_visible()
+    again = Server(server.port)
+    expect(walk.page.get_by_text("Connection to the server lost")).to_have_count(0)
+    walk.wait_state("running")
+    expect(walk.page).to_have_url(re.compile("eta=0.25&"))
+    walk.close()
+    _, printed = again.stop()
+    assert "Traceback" not in printed
+
+
+def test_back_leaves_the_page_however_often_a_choice_changed(walk):
+    walk.open(app="")
+    walk.page.goto(f"{walk.server.url}/elastic_net?{GOLDEN}&theme=dark")
+    walk.wait_run(1)
+    field = walk.page.get_by_label("C, typed exactly")
+    for run, cost in ((2, "10"), (3, "20")):
+        field.fill(cost)
+        field.press("Enter")
+        walk.wait_run(run)
+    expect(walk.page).to_have_url(re.compile("C=20&.*theme=dark"))
+    walk.page.go_back()
+    expect(
+        walk.page.get_by_role("heading", name="Watch multiple kernel learning think")
+    ).to_be_visible()
+
+
 def test_a_narrow_window_opens_with_the_controls_folded_away(browser, server):
     walk = Walk(browser, server, viewport={"width": 560, "height": 800})
     walk.open(GOLDEN)

@@ -7,22 +7,27 @@ const ICON = {
   preparing: "<circle cx='12' cy='12' r='6' class='pulse'/>",
 }
 
-// A page of this kind is drawn once; drawn again, it is what a restarted server makes
-// of a connection that was lost, without its run: then the address brings back everything.
-let drawn = false
-
+// A lost connection: say so, ask until the server answers again, and load the page anew;
+// the address holds every choice, so the run comes back.  (Bokeh's own reconnection builds
+// a page without a run after a restart of the server, and asks other hosts for its styles.)
 function watch_connection(say) {
-  const doc = window.Bokeh?.documents?.[0]
-  doc?.on_event?.("connection_lost", () => say("Connection to the server lost; trying again …"))
-  doc?.on_event?.("client_reconnected", () => say(""))
+  window.Bokeh?.documents?.[0]?.on_event?.("connection_lost", () => {
+    say("Connection to the server lost; trying again …")
+    const script = document.querySelector("script[src*='bokeh']")?.src
+    const ask = async () => {
+      try {
+        if ((await fetch(script, {method: "HEAD", cache: "no-store"})).ok) {
+          window.location.reload()
+          return
+        }
+      } catch { /* not yet */ }
+      setTimeout(ask, 1000)
+    }
+    setTimeout(ask, 500)
+  })
 }
 
 export function render({model, el}) {
-  if (drawn && performance.now() > 5000 && model.sentence.startsWith("Loading")) {
-    window.location.reload()
-    return
-  }
-  drawn = true
   const board = document.createElement("section")
   board.className = "board"
   board.setAttribute("aria-label", "Status of the run")
