@@ -116,7 +116,12 @@ def page(
         favicon=_LOGO.replace("%23ffffff", f"%23{PRIMARY[1:]}").replace("%23ffb27a", "%23c8601a"),
         site_url=home,
         busy_indicator=None,
-        sx={"&.mui-dark .header": {"backgroundColor": "#1b2733 !important", "boxShadow": "none"}},
+        # The page has a shadow root: what is said here reaches it, `page.css` does not.
+        sx={
+            "&.mui-dark .header": {"backgroundColor": "#1b2733 !important", "boxShadow": "none"},
+            "& .main-content > .child-wrapper > *": {"maxHeight": "none !important"},
+            "@media (max-width: 600px)": {"& .header .title": {"fontSize": "16px !important"}},
+        },
         sidebar_open=not is_phone(),
         raw_css=[(_STYLES / "page.css").read_text(encoding="utf-8")],
         meta_description="Multiple kernel learning solvers, live and with certificates",
