@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return code
     except (InputError, UsageError) as error:
-        return _fail(str(error), EXIT_BAD_INPUT)
+        return _fail(_in_options(str(error)), EXIT_BAD_INPUT)
     except KeyboardInterrupt:
         return _fail("stopped by you before there was a result", EXIT_STOPPED)
     except BrokenPipeError:
@@ -63,6 +63,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             "(a fault of mkldash; MKLDASH_TRACEBACK=1 shows where)",
             EXIT_INTERNAL,
         )
+
+
+def _in_options(message: str) -> str:
+    """A message of the library with the options of the command line."""
+    repair = ", or ask for repair='clip', which sets negative eigenvalues to zero"
+    return message.replace(repair, "").replace("set normalize=True", "use --normalize")
 
 
 def _write_what_the_terminal_can() -> None:

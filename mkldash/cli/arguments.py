@@ -20,8 +20,8 @@ examples:
 what excludes what:
   DATA and --gram; --rows and --train-fraction.
   --bank and --no-standardize need DATA; --labels and --normalize need --gram.
-  --missing, --one-hot, --exclude, --separator, --decimal, --no-header and --label
-  need a CSV file.
+  --missing, --one-hot, --exclude, --separator, --decimal, --header, --no-header
+  and --label need a CSV file.
 
 exit codes:
   0 converged, stalled, or a limit was reached; 1 a value was not finite; 2 bad input;
@@ -198,6 +198,8 @@ def _add_table(group: argparse._ArgumentGroup) -> None:
         help="one character, or its name: comma, semicolon, tab, space or pipe",
     )
     group.add_argument("--decimal", metavar="CHAR", help="decimal mark: . or ,")
-    group.add_argument("--no-header", action="store_true", help="the first line is data")
+    first = group.add_mutually_exclusive_group()
+    first.add_argument("--header", action="store_true", help="the first line holds the names")
+    first.add_argument("--no-header", action="store_true", help="the first line is data")
     group.add_argument("--label", metavar="COLUMN", help="column that holds the labels")
     group.add_argument("--positive", metavar="LABEL", help="this label against the rest")

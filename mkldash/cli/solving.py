@@ -127,7 +127,7 @@ def choices_from(arguments: argparse.Namespace) -> Choices:
         exclude=tuple(arguments.exclude),
         separator=separator,
         decimal=arguments.decimal,
-        header=False if arguments.no_header else None,
+        header=False if arguments.no_header else (True if arguments.header else None),
         label=arguments.label,
         positive=arguments.positive,
     )

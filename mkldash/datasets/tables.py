@@ -298,6 +298,15 @@ def _spell(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
+def _odd_first_line(columns: Sequence[Sequence[str]]) -> bool:
+    """Whether some column has few values and its first cell is none of them: a name, likely."""
+    for cells in columns:
+        rest = set(cells[1:])
+        if 0 < len(rest) <= max(2, len(cells) // 4) and cells[0] not in rest:
+            return True
+    return False
+
+
 def _parse(
     content: bytes, name: str, separator: str | None, decimal: str | None, header: bool | None
 ) -> _Table:
@@ -318,4 +327,6 @@ def _parse(
         notes.append("the file is not UTF-8: read as Windows-1252")
     if grouped:
         notes.append(f"thousands separators read in {', '.join(grouped)}")
+    if header is None and not raw.header and _odd_first_line(raw.columns):
+        notes.append("no names found in the first line: it is read as data (else say --header)")
     return _Table(columns, encoding, raw.separator, decimal, raw.header, tuple(notes))

@@ -123,6 +123,11 @@ class Choices:
                 raise InputError(f"{name} must be one character, not {value!r}")
         if self.decimal is not None and self.decimal == self.separator:
             raise InputError(f"separator and decimal cannot both be {self.decimal!r}")
+        if self.rows is not None and self.missing == "drop":
+            raise InputError(
+                "--rows counts the rows of the file, and --missing drop would renumber them; "
+                "fill gaps in with --missing mean, or take incomplete rows out of the file"
+            )
         if self.memory_limit <= 0:
             raise InputError(f"memory limit must be positive bytes, not {self.memory_limit!r}")
 

@@ -168,7 +168,9 @@ def _refuse_options(options: Mapping[str, object], why: str) -> None:
     """Options that would be silently without effect are a mistake of the person."""
     for name in options:
         if name != "positive":
-            option = "no-header" if name == "header" else name.replace("_", "-")
+            option = name.replace("_", "-")
+            if name == "header" and not options[name]:
+                option = "no-header"
             raise InputError(f"--{option} is for a CSV file, but {why}")
 
 

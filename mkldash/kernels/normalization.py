@@ -88,10 +88,17 @@ class Standardizer:
             raise InputError("standardising needs at least one training row")
         low, high = values.min(axis=0), values.max(axis=0)
         rounding = 8.0 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
-        constant = high - low <= rounding
-        mean = values.mean(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            constant = high - low <= rounding
+            mean = values.mean(axis=0)
+            spread = np.abs(values - mean).max(axis=0)
+        for column in np.flatnonzero(~np.isfinite(spread)):
+            raise InputError(
+                f"feature column {column} spans {low[column]:.3g} to {high[column]:.3g}, too far "
+                "to be standardised; rescale it"
+            )
         # Deviations of 1e-200 would vanish when squared: divide by the largest first.
-        peak = np.where(constant, 1.0, np.abs(values - mean).max(axis=0))
+        peak = np.where(constant, 1.0, spread)
         deviation = peak * np.sqrt((((values - mean) / peak) ** 2).mean(axis=0))
         return cls(mean, np.where(constant, 1.0, deviation), constant)
 
