@@ -40,6 +40,8 @@ class Source:
         Given matrices.
     kernel_names : tuple of str
         Their names.
+    flipped : bool
+        Whether +1 is the class that would be -1 if nobody chose.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Source:
     classes: tuple[str, str]
     kernels: tuple[Array, ...] | None = None
     kernel_names: tuple[str, ...] = ()
+    flipped: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -79,7 +82,11 @@ class Source:
             For rows that cannot be used, or a class without a training row.
         """
         rows = None if choices.rows is None else read_rows(choices.rows)
-        return split(self.dataset, self.train_fraction(choices), choices.seed, rows)
+        # Which class is called +1 must not decide which rows train.
+        dataset = self.dataset
+        if self.flipped:
+            dataset = dataclasses.replace(dataset, y=-dataset.y)
+        return split(dataset, self.train_fraction(choices), choices.seed, rows)
 
 
 def read_source(choices: Choices) -> Source:
@@ -95,7 +102,7 @@ def read_source(choices: Choices) -> Source:
 
 def read_table_source(choices: Choices) -> Source:
     """A shipped set or a CSV file; see `read_source`."""
-    cards = available()
+    cards, flipped = available(), False
     options = choices.table_options()
     if not choices.data.strip() and choices.content is None:
         raise InputError(
@@ -105,9 +112,10 @@ def read_table_source(choices: Choices) -> Source:
         dataset = _read_table(choices.content, choices.data, options)
     elif choices.data in cards:
         _refuse_options(options, f"{choices.data!r} is a shipped data set")
-        dataset = load(choices.data)
+        dataset = card = load(choices.data)
         if choices.positive is not None:
             dataset = _with_positive(dataset, choices.positive)
+        flipped = dataset is not card
     elif Path(choices.data).exists():
         dataset = _read_table(Path(choices.data), None, options)
     else:
@@ -120,7 +128,9 @@ def read_table_source(choices: Choices) -> Source:
             f"'{choices.data}' is a regression set (target '{dataset.target_name}'); "
             "two classes are needed"
         )
-    return Source(name=choices.data, dataset=dataset, classes=dataset.classes)
+    if choices.content is not None or choices.data not in cards:
+        flipped = choices.positive is not None and dataset.classes[0] > dataset.classes[1]
+    return Source(name=choices.data, dataset=dataset, classes=dataset.classes, flipped=flipped)
 
 
 def _read_table(source: Path | bytes, name: str | None, options: dict[str, Any]) -> Dataset:
@@ -161,6 +171,7 @@ def read_gram_source(choices: Choices) -> Source:
         classes=classes,
         kernels=tuple(given.kernels),
         kernel_names=given.names,
+        flipped=choices.positive is not None and classes[0] > classes[1],
     )
 
 

@@ -50,3 +50,20 @@ def test_values_that_nearly_overflow_give_no_warning(tmp_path, capsys):
     path = tmp_path / "huge.csv"
     path.write_text("a,b,y\n" + "".join(f"{s}1e308,{i},{i % 2}\n" for i, s in enumerate("- - - -")))
     assert main(["solve", str(path), "--max-iter", "2", "--bank", "gaussian"]) == 0
+
+
+@pytest.mark.parametrize("data", ["sonar", "own table"])
+def test_l01_which_class_is_called_positive_changes_no_number(data, spectra, capsys):
+    import json
+
+    arguments = ["sonar"] if data == "sonar" else [spectra, "--header"]
+    classes = ("rock", "mine") if data == "sonar" else ("no", "yes")
+    found = []
+    for positive in classes:
+        assert main(["solve", *arguments, "--positive", positive, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    # Both certify the same optimum, of the same rows.
+    assert found[0]["lower"] <= found[1]["upper"]
+    assert found[1]["lower"] <= found[0]["upper"]
+    assert found[0]["upper"] == pytest.approx(found[1]["upper"], rel=1e-3)
+    assert found[0]["test_accuracy"] == found[1]["test_accuracy"]
