@@ -117,9 +117,9 @@ class Picture:
         assert shown.session is not None
         info = type(self.view).prepare(shown.session.trace, k, shown.scene)
         self.view.update(info)
-        keys = self._keys()
-        if keys != self.head.keys:
-            self.head.keys = keys
+        keys, marks = self._keys(), [list(mark) for mark in self.view.marks(info)]
+        if keys != self.head.keys or marks != self.head.marks:
+            self.head.param.update(keys=keys, marks=marks)
         self._words = self.view.describe(info)
         self.drawn = key
 

@@ -126,6 +126,11 @@ class View(abc.ABC):
     def describe(info: Any) -> str:
         """The picture in words, for screen readers: one or two sentences."""
 
+    @staticmethod
+    def marks(info: Any) -> tuple[tuple[str, str, str], ...]:
+        """Key of a picture without named curves: (sign, colour or "", meaning) of each mark."""
+        return ()
+
     def figure(self) -> figure:
         """The figure, built at the first call and the same ever after."""
         if self._figure is None:

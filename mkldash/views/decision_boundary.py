@@ -157,6 +157,17 @@ class DecisionBoundaryView(View):
             self._points.data = _columns(info, points)
 
     @staticmethod
+    def marks(info: DecisionBoundaryInfo) -> tuple[tuple[str, str, str], ...]:
+        """See `View.marks`."""
+        if info.points is None:
+            return ()
+        minus, plus = info.points.classes
+        return (
+            ("●", NEGATIVE, minus), ("▲", POSITIVE, plus), ("○", "", "support vector"),
+            ("◉", "", "at the bound C"), ("╌", GHOST, "margin"),
+        )  # fmt: skip
+
+    @staticmethod
     def describe(info: DecisionBoundaryInfo) -> str:
         """See `View.describe`."""
         if info.points is None:

@@ -5,7 +5,9 @@ import panel as pn
 import pytest
 
 from mkldash.apps.gallery import Gallery, Picture
+from mkldash.views.base import Points
 from mkldash.views.bounds import BoundsView
+from mkldash.views.decision_boundary import DecisionBoundaryInfo, DecisionBoundaryView
 
 
 @pytest.fixture
@@ -63,3 +65,12 @@ def one(iteration, upper, lower):
     return SimpleNamespace(
         iteration=iteration, upper=upper, lower=lower, weights=np.ones(1), gap=np.inf
     )
+
+
+def test_the_decision_boundary_has_a_key_of_its_own_classes():
+    points = Points(X=np.zeros((2, 2)), y=np.array([1.0, -1.0]), classes=("lower", "upper"))
+    none = np.zeros(0, dtype=bool)
+    info = DecisionBoundaryInfo(0, None, {}, points, none, none)
+    meanings = [meaning for _, _, meaning in DecisionBoundaryView.marks(info)]
+    assert meanings == ["lower", "upper", "support vector", "at the bound C", "margin"]
+    assert DecisionBoundaryView.marks(info._replace(points=None)) == ()

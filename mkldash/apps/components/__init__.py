@@ -78,6 +78,7 @@ class CardHead(_Part):
 
     title = param.String(default="")
     keys = param.List(default=[], doc="(label, colour, dashes, drawn) of each curve.")
+    marks = param.List(default=[], doc="(sign, colour, meaning), where no curve has a name.")
     caption = param.String(default="")
     words = param.String(default="")
     open = param.Boolean(default=False)

@@ -2,7 +2,7 @@ export function render({model, el}) {
   const head = document.createElement("header")
   head.innerHTML = `<h2></h2><button type="button" aria-expanded="false" class="info">
     <svg viewBox="0 0 24 24" width="18" height="18" fill="currentColor" aria-hidden="true"><path d="M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm1 15h-2v-6h2zm0-8h-2V7h2z"/></svg>
-    <span>What am I looking at?</span></button><div class="keys"></div><p class="caption"></p><p class="words"></p>`
+    <span>What am I looking at?</span></button><div class="keys"></div><div class="marks" hidden></div><p class="caption"></p><p class="words"></p>`
   el.append(head)
   const [title, info, keys, caption, words] = ["h2", ".info", ".keys", ".caption", ".words"].map((s) => head.querySelector(s))
   const show = () => {
@@ -13,6 +13,20 @@ export function render({model, el}) {
     info.setAttribute("aria-label", `What am I looking at? ${model.title}`)
     caption.hidden = !model.open
     words.className = model.open ? "words" : "words quiet"
+  }
+  const mark = () => {
+    const marks = head.querySelector(".marks")
+    marks.hidden = model.marks.length === 0
+    keys.hidden = !marks.hidden
+    marks.replaceChildren(...model.marks.map(([sign, colour, meaning]) => {
+      const item = document.createElement("span")
+      const shape = document.createElement("i")
+      shape.textContent = sign
+      shape.style.color = colour
+      shape.setAttribute("aria-hidden", "true")
+      item.append(shape, meaning)
+      return item
+    }))
   }
   const tell = () => { words.textContent = model.words }
   const make = (label) => {
@@ -44,7 +58,9 @@ export function render({model, el}) {
   for (const name of ["title", "caption", "open"]) { model.on(name, show) }
   model.on("words", tell)
   model.on("keys", name)
+  model.on("marks", mark)
   show()
   tell()
   name()
+  mark()
 }
