@@ -13,7 +13,7 @@ from mkldash.problems.losses.hinge import Hinge
 
 Array = NDArray[np.float64]
 
-__all__ = ["SVMSolution", "solve_combined", "solve_svm"]
+__all__ = ["SVMSolution", "solve_combined", "solve_shifted", "solve_svm"]
 
 _STEPS_PER_ROW = 2000
 _STEPS_AT_LEAST = 200_000
@@ -89,6 +89,43 @@ def solve_svm(
     if not feasible(a, y, C):
         a = y * Hinge(C).feasible(y * a, y)
     steps, worst, decision = train(K, y, float(C), a, tol, limit, flag)
+    return SVMSolution(y * a + 0.0, decision, int(steps), float(worst))
+
+
+def solve_shifted(
+    K: Array,
+    y: Array,
+    C: float,
+    rho: float,
+    *,
+    alpha: Array | None = None,
+    tol: float = 1e-3,
+    cancel: NDArray[np.uint8] | None = None,
+    max_steps: int | None = None,
+) -> SVMSolution:
+    """Solve max over alpha of sum(alpha) - 1/2 a'K a - ||a||^4 / (8 rho), a = y * alpha.
+
+    Parameters
+    ----------
+    K, y, C, alpha, tol, cancel, max_steps
+        As for `solve_svm`.
+    rho : float
+        Positive; infinite for the plain support vector machine.
+
+    Returns
+    -------
+    SVMSolution
+        `decision` is K a, without the shift.
+    """
+    from mkldash.solvers._compiled import feasible
+    from mkldash.solvers._compiled_shifted import shifted_train
+
+    flag = np.zeros(1, dtype=np.uint8) if cancel is None else cancel
+    limit = max(_STEPS_AT_LEAST, _STEPS_PER_ROW * y.size) if max_steps is None else max_steps
+    a = np.zeros_like(y) if alpha is None else y * alpha
+    if not feasible(a, y, C):
+        a = y * Hinge(C).feasible(y * a, y)
+    steps, worst, decision = shifted_train(K, y, float(C), float(rho), a, tol, limit, flag)
     return SVMSolution(y * a + 0.0, decision, int(steps), float(worst))
 
 

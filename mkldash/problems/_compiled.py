@@ -1,0 +1,286 @@
+"""Compiled loops of the projection; compiled when first called, then cached.
+
+All work on one array s with s_i = v_i - C where y_i = +1 and -v_i where
+y_i = -1: then sum_i y_i x_i(shift) = C n_plus - sum_i clip(shift - s_i, 0, C).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_REORDER = {"reassoc", "nsz", "contract", "arcp"}  # lets sums use vector registers
+_EPS = 2.220446049250313e-16
+_MOST_NEWTON = 60
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def fold(v: Floats, y: Floats, C: float) -> tuple[Floats, float, float]:
+    """The array s, the number of positive labels, and 0 when all values can be used."""
+    s = np.empty(v.shape[0])
+    positive = 0.0
+    odd = 0.0
+    for i in range(v.shape[0]):
+        up = 0.5 * (1.0 + y[i])
+        s[i] = y[i] * v[i] - up * C
+        positive += up
+        # NaN and infinite values give NaN here, labels other than -1 and +1 give more than 0.
+        odd += abs(y[i] * y[i] - 1.0) + 0.0 * v[i]
+    return s, positive, odd
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def filled(s: Floats, shift: float, C: float) -> float:
+    """sum_i clip(shift - s_i, 0, C), by minimum and maximum so that it vectorises."""
+    total = 0.0
+    for i in range(s.shape[0]):
+        total += min(max(shift - s[i], 0.0), C)
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def filled_and_slope(s: Floats, shift: float, C: float) -> tuple[float, float]:
+    """`filled`, and how many terms lie strictly between 0 and C."""
+    total = 0.0
+    inside = 0.0
+    for i in range(s.shape[0]):
+        clipped = min(max(shift - s[i], 0.0), C)
+        total += clipped
+        inside += 1.0 if (clipped > 0.0) & (clipped < C) else 0.0
+    return total, inside
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def unfold(v: Floats, y: Floats, shift: float, C: float) -> tuple[Floats, float]:
+    """x_i = clip(v_i - shift y_i, 0, C), and y'x."""
+    x = np.empty(v.shape[0])
+    excess = 0.0
+    for i in range(v.shape[0]):
+        x[i] = min(max(v[i] - shift * y[i], 0.0), C)
+        excess += y[i] * x[i]
+    return x, excess
+
+
+@njit(cache=True, nogil=True)
+def limits(s: Floats, C: float) -> tuple[float, float]:
+    """Where `filled` is still 0, and where it is n C already."""
+    low, high = s[0], s[0]
+    for i in range(s.shape[0]):
+        low, high = min(low, s[i]), max(high, s[i])
+    return low, high + C
+
+
+@njit(cache=True, nogil=True)
+def next_start(s: Floats, shift: float, C: float, up: bool) -> float:
+    """The nearest breakpoint beyond a flat stretch, in the direction asked for."""
+    best = np.inf if up else -np.inf
+    for i in range(s.shape[0]):
+        if up:
+            if s[i] >= shift:
+                best = min(best, s[i])
+        elif s[i] + C <= shift:
+            best = max(best, s[i] + C)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def touching(s: Floats, shift: float, C: float, up: bool) -> float:
+    """Slope of `filled` to the right (`up`) or to the left of `shift`."""
+    count = 0.0
+    for i in range(s.shape[0]):
+        d = shift - s[i]
+        if up:
+            count += 1.0 if (d >= 0.0) & (d < C) else 0.0
+        else:
+            count += 1.0 if (d > 0.0) & (d <= C) else 0.0
+    return count
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def piece(v: Floats, y: Floats, shift: float, C: float) -> tuple[float, float, float]:
+    """Of h around `shift`: sum of y_i x_i strictly inside, their number, and the
+    number of positive less that of negative labels at C."""
+    inside, count, full = 0.0, 0.0, 0.0
+    for i in range(v.shape[0]):
+        x = min(max(v[i] - shift * y[i], 0.0), C)
+        free = 1.0 if (x > 0.0) & (x < C) else 0.0
+        inside += free * y[i] * x
+        count += free
+        full += y[i] if x == C else 0.0
+    return inside, count, full
+
+
+@njit(cache=True, nogil=True)
+def polish(v: Floats, y: Floats, shift: float, C: float) -> float:
+    """The root of the linear piece that `shift` lies on, to the last digit.
+
+    The array s mixes v with C, which costs digits when C is huge; and terms at
+    C are counted, not summed.
+    """
+    best, least = shift, np.inf
+    for _ in range(8):
+        inside, count, full = piece(v, y, shift, C)
+        excess = inside + C * full
+        if abs(excess) < least:
+            best, least = shift, abs(excess)
+        elif excess != 0.0:
+            return best
+        if count == 0.0 or excess == 0.0:
+            return best
+        following = shift + excess / count
+        if abs(following - shift) <= 4.0 * _EPS * max(1.0, abs(shift)):
+            return following
+        shift = following
+    return best
+
+
+@njit(cache=True, nogil=True)
+def newton_root(s: Floats, C: float, target: float) -> tuple[float, int]:
+    """Newton on a non-decreasing piecewise linear function, kept in a bracket.
+
+    Returns
+    -------
+    shift, evaluations
+    """
+    n = s.shape[0]
+    total = 0.0
+    for i in range(n):
+        total += s[i] / n
+    low, high = -np.inf, np.inf
+    shift = target / n + total
+    if not np.isfinite(shift):
+        low, high = limits(s, C)
+        shift = 0.5 * low + 0.5 * high
+    close = 4.0 * _EPS * C * n
+    for evaluation in range(1, _MOST_NEWTON):
+        value, slope = filled_and_slope(s, shift, C)
+        excess = value - target
+        if abs(excess) <= close:
+            return shift, evaluation
+        if excess < 0.0:
+            low = shift
+        else:
+            high = shift
+        if slope == 0.0:
+            # Flat here: on to the breakpoint that ends it, and off its far side.
+            edge = next_start(s, shift, C, excess < 0.0)
+            slope = touching(s, edge, C, excess < 0.0)
+            if slope == 0.0:
+                break
+            following = edge - excess / slope
+        else:
+            following = shift - excess / slope
+        if following == shift:
+            return shift, evaluation
+        if not low < following < high:
+            break
+        shift = following
+    return bisection_root(s, C, target, low, high)
+
+
+@njit(cache=True, nogil=True)
+def bisection_root(
+    s: Floats, C: float, target: float, low: float, high: float
+) -> tuple[float, int]:
+    """Halve the bracket until no number lies between its ends."""
+    first, last = limits(s, C)
+    low, high = max(low, first), min(high, last)
+    evaluations = 0
+    while True:
+        middle = 0.5 * low + 0.5 * high
+        if not low < middle < high:
+            return middle, evaluations
+        evaluations += 1
+        value = filled(s, middle, C)
+        if value == target:
+            return middle, evaluations
+        if value < target:
+            low = middle
+        else:
+            high = middle
+
+
+@njit(cache=True, nogil=True)
+def brent_root(s: Floats, C: float, target: float) -> tuple[float, int]:
+    """Brent's interpolation (Dekker's bracket, inverse quadratic steps)."""
+    a, b = limits(s, C)
+    fa, fb = filled(s, a, C) - target, filled(s, b, C) - target
+    evaluations = 2
+    if fa >= 0.0:
+        return a, evaluations
+    if fb <= 0.0:
+        return b, evaluations
+    c, fc, step, before = a, fa, b - a, b - a
+    while evaluations < 400:
+        if abs(fc) < abs(fb):
+            a, b, c = b, c, b
+            fa, fb, fc = fb, fc, fb
+        near = 2.0 * _EPS * abs(b)
+        half = 0.5 * (c - b)
+        if fb == 0.0 or abs(half) <= near:
+            break
+        if abs(before) < near or abs(fa) <= abs(fb):
+            step = before = half
+        else:
+            ratio = fb / fa
+            if a == c:
+                p, q = 2.0 * half * ratio, 1.0 - ratio
+            else:
+                q, r = fa / fc, fb / fc
+                p = ratio * (2.0 * half * q * (q - r) - (b - a) * (r - 1.0))
+                q = (q - 1.0) * (r - 1.0) * (ratio - 1.0)
+            if p > 0.0:
+                q = -q
+            else:
+                p = -p
+            if 2.0 * p < min(3.0 * half * q - abs(near * q), abs(before * q)):
+                before, step = step, p / q
+            else:
+                step = before = half
+        a, fa = b, fb
+        b += step if abs(step) > near else (near if half > 0.0 else -near)
+        fb = filled(s, b, C) - target
+        evaluations += 1
+        if (fb > 0.0) == (fc > 0.0):
+            c, fc = a, fa
+            step = before = b - a
+    return b, evaluations
+
+
+@njit(cache=True, nogil=True)
+def sorted_root(starts: Floats, C: float, target: float) -> float:
+    """Walk along all 2 n breakpoints in order, `starts` and `starts` + C, both sorted."""
+    n = starts.shape[0]
+    value, slope, at = 0.0, 0.0, starts[0]
+    i = j = 0
+    while j < n:
+        rises = i < n and starts[i] <= starts[j] + C
+        point = starts[i] if rises else starts[j] + C
+        reached = value + slope * (point - at)
+        if slope > 0.0 and reached >= target:
+            return at + (target - value) / slope
+        value, at = reached, point
+        if rises:
+            slope += 1.0
+            i += 1
+        else:
+            slope -= 1.0
+            j += 1
+            if slope == 0.0:
+                value = C * j  # what has risen whole, without the rounding on the way
+    return at
+
+
+@njit(cache=True, nogil=True)
+def project_newton(v: Floats, y: Floats, C: float) -> tuple[Floats, float, float, int, float]:
+    """Everything in one call: x, y'x, shift, evaluations, and 0 when all values can be used."""
+    s, positive, odd = fold(v, y, C)
+    if odd != 0.0 or positive == 0.0 or positive == v.shape[0]:
+        return np.zeros(v.shape[0]), 0.0, 0.0, 0, odd
+    shift, evaluations = newton_root(s, C, C * positive)
+    shift = polish(v, y, shift, C)
+    x, excess = unfold(v, y, shift, C)
+    return x, excess, shift, evaluations, odd

@@ -1,0 +1,199 @@
+"""Compiled loops of the shifted support vector machine: K + c I, c = ||a||^2 / (2 rho).
+
+The dual of the neighborhood problem, in a = y * alpha, is to minimise
+
+    1/2 a'K a + ||a||^4 / (8 rho) - y'a,
+
+whose gradient is that of a support vector machine on K + c I with the present
+c.  So the shift need not be searched for: each pair step updates ||a||^2, and
+the next pair is chosen at the new shift (MATH 2.1).  The loops choose pairs by
+maxima over whole arrays first and look for the index afterwards: branches
+would keep the compiler from vector registers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from mkldash.solvers._compiled import product, worst_pair
+
+Array = NDArray[np.float64]
+Flag = NDArray[np.uint8]
+
+_FAST = {"reassoc", "nsz", "contract", "arcp", "nnan"}  # maxima vectorise without NaN only
+_FAR = -1e300
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _advance(
+    g: Array, row_i: Array, row_j: Array, delta: float, a: Array, c: float, up: Array, down: Array
+) -> tuple[float, float]:
+    """Take the last step into g = y - K a; the largest and least e = g - c a that may move."""
+    top, bottom = _FAR, -_FAR
+    for i in range(a.shape[0]):
+        g[i] -= delta * (row_i[i] - row_j[i])
+        e = g[i] - c * a[i]
+        top = max(top, e + up[i])
+        bottom = min(bottom, e - down[i])
+    return top, bottom
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _best_gain(
+    g: Array, a: Array, c: float, down: Array, row: Array, diagonal: Array, top: float, k_ii: float
+) -> float:
+    """Largest second-order gain of any partner of the row at `top`."""
+    best = 0.0
+    base = k_ii + 2.0 * c
+    for j in range(a.shape[0]):
+        slack = max(top - g[j] + c * a[j] + down[j], 0.0)
+        curvature = max(base + diagonal[j] - 2.0 * row[j], 1e-12 * (base + diagonal[j]))
+        best = max(best, slack * slack / curvature)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _first_at(g: Array, a: Array, c: float, up: Array, top: float) -> int:
+    """Row at which e reaches `top` (within rounding, which vector code may change)."""
+    near = 1e-12 * (1.0 + abs(top))
+    for i in range(a.shape[0]):
+        if up[i] == 0.0 and g[i] - c * a[i] >= top - near:
+            return i
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _partner_at(
+    g: Array, a: Array, c: float, down: Array, row: Array, diagonal: Array, top: float,
+    k_ii: float, gain: float,
+) -> int:  # fmt: skip
+    """Row whose gain is `gain`, within rounding."""
+    base = k_ii + 2.0 * c
+    near = gain * (1.0 - 1e-6)
+    for j in range(a.shape[0]):
+        if down[j] == 0.0:
+            slack = top - g[j] + c * a[j]
+            if slack > 0.0:
+                curvature = max(base + diagonal[j] - 2.0 * row[j], 1e-12 * (base + diagonal[j]))
+                if slack * slack / curvature >= near:
+                    return j
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _line_search(
+    slack_g: float, curvature: float, square: float, difference: float, rho: float, most: float
+) -> float:
+    """Exact step along a pair: root of the cubic derivative, by Newton, in [0, most]."""
+    half = 0.5 / rho
+    delta = 0.0
+    for _ in range(6):
+        s = square + 2.0 * delta * difference + 2.0 * delta * delta
+        arm = difference + 2.0 * delta
+        slope = curvature * delta - slack_g + half * s * arm
+        bend = curvature + half * (2.0 * arm * arm + 2.0 * s)
+        move = slope / bend
+        delta -= move
+        if abs(move) <= 1e-12 * abs(delta):
+            break
+    return min(max(delta, 0.0), most)
+
+
+@njit(cache=True, nogil=True)
+def _mark(a: Array, low: Array, high: Array, up: Array, down: Array, i: int) -> None:
+    up[i] = 0.0 if a[i] < high[i] else _FAR
+    down[i] = 0.0 if a[i] > low[i] else _FAR
+
+
+@njit(cache=True, nogil=True)
+def shifted_smo(
+    K: Array, y: Array, C: float, rho: float, a: Array, g: Array, tol: float, max_steps: int,
+    cancel: Flag,
+) -> int:  # fmt: skip
+    """Sequential minimal optimisation of the quartic, in place; returns the steps.
+
+    Parameters
+    ----------
+    K : array, shape (n, n)
+        Symmetric, C order.
+    y, a, g : array, shape (n,)
+        Labels; signed dual coefficients and g = y - K a, both updated.
+    C, rho, tol : float
+        Box, strength of the neighborhood penalty, violation at which to stop.
+    max_steps : int
+    cancel : array of uint8, shape (1,)
+    """
+    n = y.shape[0]
+    low = np.where(y > 0.0, 0.0, -C)
+    high = np.where(y > 0.0, C, 0.0)
+    up, down, diagonal = np.empty(n), np.empty(n), np.empty(n)
+    square = 0.0
+    for i in range(n):
+        _mark(a, low, high, up, down, i)
+        diagonal[i] = K[i, i]
+        square += a[i] * a[i]
+    delta, row_i, row_j = 0.0, K[0], K[0]
+    for step in range(max_steps):
+        c = 0.5 * square / rho
+        top, bottom = _advance(g, row_i, row_j, delta, a, c, up, down)
+        if top - bottom <= tol or ((step & 255) == 0 and cancel[0] != 0):
+            return step
+        i = _first_at(g, a, c, up, top)
+        if i < 0:
+            return step
+        row_i = K[i]
+        gain = _best_gain(g, a, c, down, row_i, diagonal, top, diagonal[i])
+        j = _partner_at(g, a, c, down, row_i, diagonal, top, diagonal[i], gain)
+        if j < 0 or gain <= 0.0:
+            return step
+        row_j = K[j]
+        curvature = max(
+            diagonal[i] + diagonal[j] - 2.0 * row_i[j], 1e-12 * (diagonal[i] + diagonal[j])
+        )
+        room_i, room_j = high[i] - a[i], a[j] - low[j]
+        difference = a[i] - a[j]
+        most = min(room_i, room_j)
+        delta = _line_search(g[i] - g[j], curvature, square, difference, rho, most)
+        square += 2.0 * delta * difference + 2.0 * delta * delta
+        a[i] = high[i] if delta == room_i else a[i] + delta
+        a[j] = low[j] if delta == room_j else a[j] - delta
+        _mark(a, low, high, up, down, i)
+        _mark(a, low, high, up, down, j)
+        if (step & 1023) == 1023:  # what rounding gathered
+            square = 0.0
+            for k in range(n):
+                square += a[k] * a[k]
+    return max_steps
+
+
+@njit(cache=True, nogil=True)
+def shifted_train(
+    K: Array, y: Array, C: float, rho: float, a: Array, tol: float, max_steps: int, cancel: Flag
+) -> tuple[int, float, Array]:
+    """Run `shifted_smo` from `a` until the recomputed violation is below tol.
+
+    Returns
+    -------
+    steps : int
+    violation : float
+    decision : array, shape (n,)
+        K a, without the shift.
+    """
+    steps = 0
+    worst = np.inf
+    decision = product(K, a)
+    while steps < max_steps and cancel[0] == 0:
+        g = y - decision
+        taken = shifted_smo(K, y, C, rho, a, g, tol, max_steps - steps, cancel)
+        steps += taken
+        decision = product(K, a)
+        c = 0.5 * (a * a).sum() / rho
+        before = worst
+        worst = worst_pair(a, y - decision - c * a, y, C)
+        if worst <= tol or taken == 0 or worst >= before:
+            break
+    if worst == np.inf:
+        worst = worst_pair(a, y - decision - 0.5 * (a * a).sum() / rho * a, y, C)
+    return steps, worst, decision
