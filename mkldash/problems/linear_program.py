@@ -94,13 +94,15 @@ def linear_program_steps(u: Array, eta: float) -> Iterator[PruningStep]:
         point = np.zeros_like(u)
         point[kept] = _farthest(u[kept] / norm, eta)
         d = eta / (2.0 * (1.0 - eta))
-        pruned = kept[u[kept] < eta * multiplier]
+        # The largest entry never leaves; at eta = 1 - 1e-16 rounding might say so.
+        leaves = u[kept] < min(eta * multiplier, float(u.max()))
+        pruned = kept[leaves]
         yield PruningStep(
             kept, point, float(np.sqrt(m * d * d + 2.0 * d + 1.0)), multiplier, pruned
         )
         if pruned.size == 0:
             return
-        kept = kept[u[kept] >= eta * multiplier]
+        kept = kept[~leaves]
 
 
 def _farthest(direction: Array, eta: float) -> Array:
@@ -153,6 +155,8 @@ def maximise_linear(u: Array, eta: float) -> LinearProgramResult:
     steps = tuple(linear_program_steps(u / top, eta))
     last = steps[-1]
     theta = np.maximum(last.point, 0.0)
+    if not theta.any():  # eta within rounding of 1: a vertex, as at 1
+        theta[np.argmax(u)] = 1.0
     theta = theta / gauge(theta, eta)
     excess = np.maximum(u / top - last.multiplier * eta, 0.0)
     value = last.multiplier + float(excess @ excess) / (4.0 * last.multiplier * (1.0 - eta))

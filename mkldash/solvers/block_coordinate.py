@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.errors import InputError
+from mkldash.kernels.base import CombinedKernel
 from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.weights import Weights
-from mkldash.problems.problem import Problem
+from mkldash.problems.problem import DualValue, Problem
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
 from mkldash.problems.weight_sets.fixed import Fixed
+from mkldash.solvers._live_kernels import DROPPED_SHARE, live_part, missed
 from mkldash.solvers.base import CANCELLED, Best, Snapshot, Solver, WarmStart, option
 from mkldash.solvers.svm import SVMSolution, solve_combined
 
@@ -31,8 +33,6 @@ _SVM_SHARE = 0.1
 _ROUNDING_TOLERANCE = 1e-12
 #: Most by which the tolerance may grow from one iteration to the next.
 _LOOSEN = 1.5
-#: Share of the gap that kernels left out of an iteration may carry together.
-_DROPPED_SHARE = 0.01
 #: What is kept of a kernel's influence from one iteration to the next.
 _FADING = 0.7
 #: SVM solves of one iteration after which nothing is left out any more.
@@ -162,29 +162,9 @@ class BlockCoordinateDescent(Solver):
         """Solve the SVM at the live part of `iterate` and certify both bounds."""
         tol = self._svm_tolerance(last)
         theta = _next_weights(problem, last, iterate)
-        decision = None if last is None else last.decision
-        influence = np.zeros(iterate.size) if last is None else _FADING * last.influence
-        solves = 0
-        while True:
-            combined = problem.bank.combine(theta)
-            svm = solve_combined(
-                combined,
-                problem.y,
-                problem.loss.C,
-                alpha=alpha,
-                decision=decision,
-                tol=tol,
-                cancel=cancel,
-                memory=memory,
-            )
-            dual = problem.dual(svm.alpha)
-            influence = np.maximum(influence, dual.support.quadratic_forms)
-            solves += 1
-            restored = _missed(theta, iterate, influence, last)
-            if restored is None or cancel[0]:
-                break
-            theta = restored if solves < _MOST_SOLVES else iterate
-            alpha, decision = svm.alpha, None
+        theta, combined, svm, dual, influence, solves = _solve(
+            problem, last, iterate, theta, alpha, tol, cancel, memory
+        )
         primal = problem.primal(theta, svm.alpha, combined, svm.decision)
         weights = problem.bank.weights(theta)
         iteration = 0 if last is None else last.iteration + 1
@@ -248,6 +228,42 @@ class BlockCoordinateDescent(Solver):
         return tol
 
 
+def _solve(
+    problem: Problem,
+    last: BlockCoordinateSnapshot | None,
+    iterate: Array,
+    theta: Array,
+    alpha: Array | None,
+    tol: float,
+    cancel: NDArray[np.uint8],
+    memory: BlockMemory,
+) -> tuple[Array, CombinedKernel, SVMSolution, DualValue, Array, int]:
+    """The SVM at `theta`; again with kernels that were left out and turn out to matter.
+
+    Returns the weights it ended with, their kernel, the solution, its dual
+    value, the influence of each kernel and the number of solves.
+    """
+    decision = None if last is None else last.decision
+    influence = np.zeros(iterate.size) if last is None else _FADING * last.influence
+    for solves in range(1, _MOST_SOLVES + 2):
+        combined = problem.bank.combine(theta)
+        svm = solve_combined(
+            combined, problem.y, problem.loss.C, alpha=alpha, decision=decision, tol=tol,
+            cancel=cancel, memory=memory,
+        )  # fmt: skip
+        dual = problem.dual(svm.alpha)
+        influence = np.maximum(influence, dual.support.quadratic_forms)
+        # With every row at its bound, Algorithm 3 chose the weights: nothing was left out.
+        if last is None or last.bounded == problem.n_rows:
+            break
+        restored = missed(theta, iterate, influence, last.gap)
+        if restored is None or cancel[0]:
+            break
+        theta = restored if solves < _MOST_SOLVES else iterate
+        alpha, decision = svm.alpha, None
+    return theta, combined, svm, dual, influence, solves
+
+
 def _start(problem: Problem, warm: WarmStart | None) -> tuple[Array, Array | None]:
     """Uniform weights on the boundary, or the warm ones pulled inside the set."""
     n_kernels = problem.bank.n_kernels
@@ -287,7 +303,7 @@ def _with_newcomers(problem: Problem, last: BlockCoordinateSnapshot, theta: Arra
     would never.  Raising weights never raises the objective; shrinking back
     into the set costs no more than the share that was added.
     """
-    share = _DROPPED_SHARE * min(last.gap, 0.1)
+    share = DROPPED_SHARE * min(last.gap, 0.1)
     wanted = share * problem.weight_set.maximise(last.quadratic_forms)[0]
     if np.all(theta >= wanted):
         return theta
@@ -307,44 +323,7 @@ def _next_weights(problem: Problem, last: BlockCoordinateSnapshot | None, iterat
         return problem.weight_set.maximise(last.quadratic_forms)[0]
     if last is None or not isinstance(problem.weight_set, ElasticNet):
         return iterate
-    return _live(iterate, last.influence, last.gap)
-
-
-def _live(iterate: Array, influence: Array, gap: float) -> Array:
-    """`iterate` with exact zeros where a weight is too small to matter yet.
-
-    The kernels dropped carry together at most 0.01 x gap of
-    sum_k theta_k u_k, as far as the last u tells; `_missed` looks afterwards.
-    The set is closed downwards, so the result stays feasible and its primal
-    value is a valid upper bound; the iterate itself keeps every weight.
-    """
-    share = iterate * influence
-    order = np.argsort(share, kind="stable")
-    allowed = _DROPPED_SHARE * min(gap, 0.1) * float(share.sum())
-    small = order[np.cumsum(share[order]) <= allowed]
-    live = iterate.copy()
-    live[small] = 0.0
-    return live
-
-
-def _missed(
-    theta: Array, iterate: Array, influence: Array, last: BlockCoordinateSnapshot | None
-) -> Array | None:
-    """Weights with dropped kernels back that turn out to matter; None when none does.
-
-    J is convex in the weights with slope -u_k/2, u_k at the alpha without the
-    dropped kernels; so with them it is lower by at most half the sum of their
-    theta_k u_k.  The u_k before may have been tiny just because a kernel with
-    much weight did its work well.
-    """
-    dropped = np.flatnonzero((theta == 0.0) & (iterate > 0.0))
-    if last is None or not dropped.size or last.bounded == last.alpha.size:
-        return None  # nothing was left out; or Algorithm 3 chose the weights
-    share = iterate * influence
-    allowed = 2.0 * _DROPPED_SHARE * min(last.gap, 0.1) * float(share.sum())
-    if float(share[dropped].sum()) <= allowed:
-        return None
-    return _live(iterate, influence, last.gap)
+    return live_part(iterate, last.influence, last.gap)
 
 
 def _dual_at(problem: Problem, svm: SVMSolution) -> float:

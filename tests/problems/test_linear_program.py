@@ -69,3 +69,9 @@ def test_pruning_only_grows_and_its_last_pass_finds_nothing():
     # The pruned coordinates are those where the farthest point is negative.
     for step in result.steps:
         assert np.array_equal(step.pruned, step.kept[step.point[step.kept] < 0])
+
+
+def test_just_below_one_the_largest_entry_stays():
+    result = maximise_linear(np.array([1.0, 1.0]), 0.9999999999999999)
+    assert result.value == pytest.approx(1.0, rel=1e-9)
+    assert gauge(result.theta, 0.9999999999999999) <= 1 + 1e-12
