@@ -69,8 +69,8 @@ class Picture:
         if not self.mounted:
             self.mounted = True
             plot.title.visible, plot.min_border_top = False, 14
-            # Measured: Bokeh builds a legend anew whenever its data change, a tenth of the
-            # browser's time while a run streams.  The head of the card names the curves.
+            # Bokeh builds a legend anew whenever its data change, so in every frame.
+            # The head of the card names the curves instead.
             self._curves = [item for legend in plot.legend for item in legend.items]
             for legend in plot.legend:
                 legend.update(items=[], visible=False)

@@ -145,8 +145,8 @@ def is_phone() -> bool:
 def card(*objects: Viewable, name: str = "", **options: Any) -> Viewable:
     """A quiet sheet of paper around `objects`.
 
-    Plain boxes: measured, a page with a Paper of panel-material-ui around each
-    picture takes half a second longer to open.
+    A plain box: a Paper of panel-material-ui is a React component with a script of
+    its own, and a page has one around every picture.
     """
     return pn.Column(
         *objects,

@@ -81,15 +81,28 @@ def solve_svm(
     -------
     SVMSolution
     """
-    from mkldash.solvers._compiled import feasible, train
+    from mkldash.solvers._compiled import train
 
-    flag = np.zeros(1, dtype=np.uint8) if cancel is None else cancel
-    limit = max(_STEPS_AT_LEAST, _STEPS_PER_ROW * y.size) if max_steps is None else max_steps
+    a, limit, flag = _begin(y, C, alpha, cancel, max_steps)
+    steps, worst, decision = train(K, y, float(C), a, tol, limit, flag)
+    return SVMSolution(y * a + 0.0, decision, int(steps), float(worst))
+
+
+def _begin(
+    y: Array,
+    C: float,
+    alpha: Array | None,
+    cancel: NDArray[np.uint8] | None,
+    max_steps: int | None,
+) -> tuple[Array, int, NDArray[np.uint8]]:
+    """A feasible a = y * alpha of its own, the most steps, and a flag."""
+    from mkldash.solvers._compiled import feasible
+
     a = np.zeros_like(y) if alpha is None else y * alpha
     if not feasible(a, y, C):
         a = y * Hinge(C).feasible(y * a, y)
-    steps, worst, decision = train(K, y, float(C), a, tol, limit, flag)
-    return SVMSolution(y * a + 0.0, decision, int(steps), float(worst))
+    limit = max(_STEPS_AT_LEAST, _STEPS_PER_ROW * y.size) if max_steps is None else max_steps
+    return a, limit, np.zeros(1, dtype=np.uint8) if cancel is None else cancel
 
 
 def solve_shifted(
@@ -117,14 +130,9 @@ def solve_shifted(
     SVMSolution
         `decision` is K a, without the shift.
     """
-    from mkldash.solvers._compiled import feasible
     from mkldash.solvers._compiled_shifted import shifted_train
 
-    flag = np.zeros(1, dtype=np.uint8) if cancel is None else cancel
-    limit = max(_STEPS_AT_LEAST, _STEPS_PER_ROW * y.size) if max_steps is None else max_steps
-    a = np.zeros_like(y) if alpha is None else y * alpha
-    if not feasible(a, y, C):
-        a = y * Hinge(C).feasible(y * a, y)
+    a, limit, flag = _begin(y, C, alpha, cancel, max_steps)
     steps, worst, decision = shifted_train(K, y, float(C), float(rho), a, tol, limit, flag)
     return SVMSolution(y * a + 0.0, decision, int(steps), float(worst))
 

@@ -12,8 +12,8 @@ __all__ = ["COURTESY", "Courtesy"]
 class Courtesy:
     """Who is waiting for a first picture, and how fast the others may go meanwhile.
 
-    Measured on two cores: beside a run that takes all it can get, a page needs
-    twice as long to open.
+    Beside a run that takes all it can get, a page opens much later (the rows
+    "second-page" of benchmarks/feel.py).
 
     Parameters
     ----------

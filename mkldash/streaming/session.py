@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 #: Iterations, replays and scores of all sessions of this process take turns here.
 #: Never held while paused or while waiting for the rate cap.  Two: while one is in compiled
-#: code, the other gets the interpreter (ten sessions stream a third faster than with one).
+#: code, the other gets the interpreter.
 COMPUTE_SLOTS = ComputeSlots(2)
 
 #: Factories (building kernels) take turns of their own: one that needs a minute

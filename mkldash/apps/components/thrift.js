@@ -3,8 +3,8 @@
 // Measured while a run streams: every paint makes the browser work out the style of
 // the whole page several times, because each renderer rewrites its style sheet (which
 // seldom changed), moves an empty element of its own under each curve, and then reads
-// fonts and colours back from style sheets that say nothing about them.  Without that,
-// 18 frames a second come out of what 12 took.
+// fonts and colours back from style sheets that say nothing about them.  The rows
+// "frames" of benchmarks/feel.py show what a frame costs.
 //
 // All of this is inside Bokeh; where something is not found, it is left as it is.
 const find = (name) => {
