@@ -156,10 +156,22 @@ class Problem:
             extra = 0.5 * left_out * square + self.loss.C * float(errors)
         return PrimalValue(norm + self.loss.C * loss + extra, bias, f)
 
-    def dual(self, alpha: Array) -> DualValue:
-        """Dual objective at feasible `alpha`, shape (n_rows,): a certified lower bound."""
+    def dual(self, alpha: Array, quadratic_forms: Array | None = None) -> DualValue:
+        """Dual objective at feasible `alpha`: a certified lower bound.
+
+        Parameters
+        ----------
+        alpha : array, shape (n_rows,)
+            Dual coefficients.
+        quadratic_forms : array, shape (n_kernels,), optional
+            ``bank.quadratic_forms(signed(alpha))``, when it is at hand.
+
+        Returns
+        -------
+        DualValue
+        """
         a = self.signed(alpha)
-        support = self.weight_set.support(self.bank, a)
+        support = self.weight_set.support(self.bank, a, quadratic_forms)
         value = float(alpha.sum()) - 0.5 * support.value
         if math.isfinite(self.rho):
             value -= float(a @ a) ** 2 / (8.0 * self.rho)

@@ -170,9 +170,10 @@ def shifted_smo(
 
 @njit(cache=True, nogil=True)
 def shifted_train(
-    K: Array, y: Array, C: float, rho: float, a: Array, tol: float, max_steps: int, cancel: Flag
-) -> tuple[int, float, Array]:
-    """Run `shifted_smo` from `a` until the recomputed violation is below tol.
+    K: Array, y: Array, C: float, rho: float, a: Array, decision: Array, tol: float,
+    max_steps: int, cancel: Flag,
+) -> tuple[int, float, Array]:  # fmt: skip
+    """Run `shifted_smo` from `a`, with `decision` = K a, until the recomputed violation is met.
 
     Returns
     -------
@@ -183,7 +184,6 @@ def shifted_train(
     """
     steps = 0
     worst = np.inf
-    decision = product(K, a)
     while steps < max_steps and cancel[0] == 0:
         g = y - decision
         taken = shifted_smo(K, y, C, rho, a, g, tol, max_steps - steps, cancel)

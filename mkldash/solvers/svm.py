@@ -112,6 +112,7 @@ def solve_shifted(
     rho: float,
     *,
     alpha: Array | None = None,
+    decision: Array | None = None,
     tol: float = 1e-3,
     cancel: NDArray[np.uint8] | None = None,
     max_steps: int | None = None,
@@ -124,17 +125,22 @@ def solve_shifted(
         As for `solve_svm`.
     rho : float
         Positive; infinite for the plain support vector machine.
+    decision : array, shape (n_rows,), optional
+        K a at the start, when it is at hand; ignored if `alpha` is not feasible.
 
     Returns
     -------
     SVMSolution
         `decision` is K a, without the shift.
     """
+    from mkldash.solvers._compiled import product
     from mkldash.solvers._compiled_shifted import shifted_train
 
     a, limit, flag = _begin(y, C, alpha, cancel, max_steps)
-    steps, worst, decision = shifted_train(K, y, float(C), float(rho), a, tol, limit, flag)
-    return SVMSolution(y * a + 0.0, decision, int(steps), float(worst))
+    known = decision is not None and alpha is not None and np.array_equal(a, y * alpha)
+    begun = np.array(decision) if known else product(K, a)
+    steps, worst, f = shifted_train(K, y, float(C), float(rho), a, begun, tol, limit, flag)
+    return SVMSolution(y * a + 0.0, f, int(steps), float(worst))
 
 
 def solve_combined(

@@ -59,13 +59,14 @@ class WeightSet(abc.ABC):
     def maximise(self, u: Array) -> tuple[Array, float]:
         """Maximiser and maximum of u'theta over the set, u >= 0."""
 
-    def support(self, bank: KernelBank, a: Array) -> Support:
+    def support(self, bank: KernelBank, a: Array, quadratic_forms: Array | None = None) -> Support:
         """Support function of the set at the bank's quadratic forms of `a`.
 
         What factored storage left out is added, so that the value bounds the
-        maximum over the exact kernels (MATH 9).
+        maximum over the exact kernels (MATH 9).  `quadratic_forms` saves their
+        evaluation when they are at hand.
         """
-        u = bank.quadratic_forms(a)
+        u = bank.quadratic_forms(a) if quadratic_forms is None else quadratic_forms
         exact = not bool(np.any(bank.residuals))
         bounded = u if exact else u + bank.residuals * float(a @ a)
         maximiser, value = self.maximise(bounded)
