@@ -16,12 +16,14 @@ examples:
   mkldash solve sonar --eta 0.5 --C 100
   mkldash solve mine.csv --label grade --exclude id --one-hot colour --missing drop
   mkldash solve --gram kernels.npz --labels labels.txt --normalize --json
+  mkldash solve liver --problem neighborhood --solver level --rho 100 --sigma-factor 4
+  mkldash solve liver --problem neighborhood --bank paper --solver block-coordinate --eta 0.5
 
 what excludes what:
   DATA and --gram; --rows and --train-fraction.
-  --bank and --no-standardize need DATA; --labels and --normalize need --gram.
+  --bank, --sigma-factor and --no-standardize need DATA; --labels and --normalize need --gram.
   --missing, --one-hot, --exclude, --separator, --decimal, --header, --no-header
-  and --label need a CSV file.
+  and --label need a CSV file.  --rho needs --problem neighborhood.
 
 exit codes:
   0 converged, stalled, or a limit was reached; 1 a value was not finite; 2 bad input;
@@ -131,12 +133,27 @@ def _add_solve(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _add_method(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--solver", default="block-coordinate", help="default %(default)s")
     group.add_argument(
-        "--eta", type=float, default=0.5, help="0: all kernels, 1: few; default %(default)s"
+        "--problem",
+        default="elastic-net",
+        help="elastic-net or neighborhood; the defaults of solver, bank and C belong to it; "
+        "default %(default)s",
     )
     group.add_argument(
-        "--C", type=float, default=100.0, help="price of the hinge losses; default %(default)g"
+        "--solver",
+        help="`mkldash list solvers` has all; default block-coordinate, for neighborhood "
+        "shifted-svm (block-coordinate with several kernels)",
+    )
+    group.add_argument("--eta", type=float, help="0: all kernels, 1: few; default 0.5")
+    group.add_argument(
+        "--C",
+        type=float,
+        help="price of the hinge losses; default 100, for neighborhood 1",
+    )
+    group.add_argument(
+        "--rho",
+        type=float,
+        help="neighborhood: price of leaving the given kernel (inf: a plain SVM); default 100",
     )
     group.add_argument(
         "--tol", type=float, default=1e-3, help="relative gap to reach; default %(default)g"
@@ -147,7 +164,14 @@ def _add_method(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--bank",
-        help="kernels: paper, linear, gaussian or golden; default paper, or what the card says",
+        help="kernels: paper, linear, gaussian, golden or single; default paper, or what the card "
+        "says; for neighborhood single, exp(-d2/sigma) on all features",
+    )
+    group.add_argument(
+        "--sigma-factor",
+        type=float,
+        metavar="F",
+        help="bank single: sigma = F x mean squared distance of the training rows; default 4",
     )
 
 

@@ -9,6 +9,7 @@ from mkldash import __version__
 from mkldash.experiments.scores import Scores
 from mkldash.experiments.workload import Workload
 from mkldash.kernels.weights import ACTIVE_THRESHOLD
+from mkldash.problems.weight_sets.fixed import Fixed
 from mkldash.solvers.driver import Result
 
 __all__ = ["as_json", "as_words"]
@@ -42,6 +43,7 @@ def as_json(workload: Workload, result: Result, scores: Scores) -> dict[str, Any
         "rows": source.n_rows,
         "features": source.n_features,
         "kernels": workload.bank.n_kernels,
+        "problem": workload.choices.problem,
         "solver": workload.choices.solver,
         "parameters": _parameters(workload),
         "status": result.status.value,
@@ -62,6 +64,7 @@ def as_json(workload: Workload, result: Result, scores: Scores) -> dict[str, Any
         "test_rows": len(split.test),
         "dropped_kernels": [kernel.name for kernel in workload.bank.dropped],
         "notes": list(workload.notes),
+        "sigma": workload.sigma,
         "seed": int(workload.choices.seed),
         "version": __version__,
     }
@@ -71,8 +74,9 @@ def _parameters(workload: Workload) -> dict[str, Any]:
     """Every choice that the numbers depend on."""
     choices = workload.choices
     given = choices.gram is not None
+    learnt = not isinstance(workload.problem.weight_set, Fixed)
     chosen: dict[str, Any] = {
-        "eta": choices.eta,
+        "eta": choices.eta if learnt else None,
         "C": choices.C,
         "tol": choices.tol,
         "max_iter": choices.max_iter,
@@ -81,6 +85,10 @@ def _parameters(workload: Workload) -> dict[str, Any]:
         "rows": choices.rows,
         "positive": choices.positive,
     }
+    if choices.kind.takes_rho:
+        chosen["rho"] = _finite(choices.rho)
+    if workload.sigma is not None:
+        chosen["sigma_factor"] = choices.sigma_factor
     if given:
         chosen |= {"gram": choices.gram, "labels": choices.labels, "normalize": choices.normalize}
     else:
@@ -119,19 +127,37 @@ def _head(workload: Workload) -> list[str]:
     rows = f"{len(split.train)} training rows"
     rows += f", {len(split.test)} test rows{seed}" if len(split.test) else ", none left for a test"
     if source.n_features is None:
-        kernels = f"{workload.bank.n_kernels} kernels given as matrices"
-        kernels += ", scaled to unit trace" if choices.normalize else ", scaled as given"
+        kernels = f"{_kernels(workload)} given as matrices"
+        trace = "trace n" if choices.kind.per_row else "unit trace"
+        kernels += f", scaled to {trace}" if choices.normalize else ", scaled as given"
     else:
         kernels = (
-            f"{workload.bank.n_kernels} kernels (bank {workload.bank_name}) on "
-            f"{source.n_features} features"
+            f"{_kernels(workload)} (bank {workload.bank_name}) on {source.n_features} features"
+        )
+    parameters = f"C = {choices.C:g} (times the sum of hinge losses)"
+    if not isinstance(workload.problem.weight_set, Fixed):
+        parameters = f"eta = {choices.eta:g} (0 keeps all kernels, 1 keeps few), {parameters}"
+    if choices.kind.takes_rho:
+        parameters += f", rho = {choices.rho:g} (price of leaving the given kernel)"
+    if workload.sigma is not None:
+        parameters += (
+            f", sigma = {workload.sigma:.6g} ({choices.sigma_factor:g} x mean squared distance)"
         )
     return [
         f"{source.name}: {rows}",
         f"{kernels}; +1 is {source.classes[1]!r}, -1 is {source.classes[0]!r}",
-        f"{workload.solver.title}; eta = {choices.eta:g} "
-        f"(0 keeps all kernels, 1 keeps few), C = {choices.C:g} (times the sum of hinge losses)",
+        f"{choices.kind.title} by {_lowered(workload.solver.title)}; {parameters}",
     ]
+
+
+def _lowered(title: str) -> str:
+    """A title within a sentence; names such as SVM stay."""
+    return title if title[:2].isupper() else f"{title[:1].lower()}{title[1:]}"
+
+
+def _kernels(workload: Workload) -> str:
+    count = workload.bank.n_kernels
+    return f"{count} kernel{'' if count == 1 else 's'}"
 
 
 def _numbers(workload: Workload, result: Result) -> list[str]:
@@ -165,9 +191,23 @@ def _accuracies(workload: Workload, scores: Scores) -> list[str]:
     return lines
 
 
+def _rank_one(workload: Workload, result: Result) -> str:
+    """How far the learnt kernel moved from the given one."""
+    alpha, rho = result.best.alpha, workload.problem.rho
+    moved = float(alpha @ alpha) / (2.0 * rho)
+    return (
+        f"; the learnt kernel adds a rank-one part of norm {moved:.6g} "
+        "(||alpha||^2 / (2 rho)), and predicts like the given one"
+    )
+
+
 def _weights(workload: Workload, result: Result) -> list[str]:
     weights = result.best.weights
     active = weights.as_dict()
+    if isinstance(workload.problem.weight_set, Fixed):
+        (name, value), *_ = active.items()
+        learnt = _rank_one(workload, result) if workload.choices.kind.takes_rho else ""
+        return [f"one kernel with weight {value:g}: {name}{learnt}"]
     constraint = workload.problem.weight_set.constraint(weights.values)
     lines = [
         f"{len(active)} of {len(weights)} kernels carry weight (above {ACTIVE_THRESHOLD:g} of the "

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mkldash.experiments.choices import Choices
+    from mkldash.experiments.workload import Workload
 
 T = TypeVar("T")
 
@@ -55,11 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         workload = prepare(choices, progress=bar.stage)
         bar.stage("compiling the inner loops, once on a machine")
-        warm_up(workload.solver, workload.bank.storage)
+        warm_up(workload.solver, workload.bank.storage, choices.kind)
     finally:
         bar.clear()
-    if arguments.rows is not None and arguments.seed is not None:
-        _say("note: --seed has no effect with --rows, which lists the training rows")
+    for note in _idle(arguments, workload):
+        _say(f"note: {note}")
     for note in workload.notes:
         _say(f"note: {note}")
     flag = new_cancel_flag()
@@ -84,6 +85,20 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(as_words(workload, result, scores))
     return {Status.NOT_FINITE: 1, Status.STOPPED: 130}.get(result.status, 0)
+
+
+def _idle(arguments: argparse.Namespace, workload: Workload) -> list[str]:
+    """What was said and changes nothing."""
+    from mkldash.problems.weight_sets.fixed import Fixed
+
+    found = []
+    if arguments.rows is not None and arguments.seed is not None:
+        found.append("--seed has no effect with --rows, which lists the training rows")
+    if arguments.eta is not None and isinstance(workload.problem.weight_set, Fixed):
+        found.append("--eta has no effect on a single kernel: its weight is 1")
+    if arguments.sigma_factor is not None and workload.sigma is None:
+        found.append("--sigma-factor has no effect without the bank single")
+    return found
 
 
 def choices_from(arguments: argparse.Namespace) -> Choices:
@@ -111,9 +126,12 @@ def choices_from(arguments: argparse.Namespace) -> Choices:
         gram=arguments.gram,
         labels=arguments.labels,
         normalize=arguments.normalize,
+        problem=arguments.problem,
         solver=arguments.solver,
-        eta=arguments.eta,
+        eta=0.5 if arguments.eta is None else arguments.eta,
         C=arguments.C,
+        rho=arguments.rho,
+        sigma_factor=arguments.sigma_factor,
         tol=arguments.tol,
         max_iter=arguments.max_iter,
         time_limit=arguments.time_limit,
@@ -145,6 +163,7 @@ def _refuse_idle(arguments: argparse.Namespace) -> None:
     else:
         for option, given in (
             ("--bank", arguments.bank is not None),
+            ("--sigma-factor", arguments.sigma_factor is not None),
             ("--no-standardize", arguments.no_standardize),
         ):
             if given:

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from mkldash.errors import InputError
+from mkldash.experiments.problem_kinds import ProblemKind, find_problem, solvers_for
 from mkldash.kernels.building import DEFAULT_MEMORY_LIMIT
 
-__all__ = ["DEFAULT_BANK", "DEFAULT_TRAIN_FRACTION", "Choices"]
+__all__ = ["DEFAULT_TRAIN_FRACTION", "Choices"]
 
 #: Share of the rows that trains, unless said otherwise (the papers' protocol).
 DEFAULT_TRAIN_FRACTION = 0.6
-
-#: Kernels, unless a data set's card says otherwise.
-DEFAULT_BANK = "paper"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +32,22 @@ class Choices:
         An .npz file of kernel matrices, and a file of labels, one a line.
     normalize : bool
         Scale given matrices to unit trace on the training rows.
-    solver : str
-        Name, as ``mkldash list solvers`` gives it.
+    problem : str
+        A name of `mkldash.experiments.problem_kinds.PROBLEMS`; the defaults of
+        solver, C, rho and sigma factor belong to it.
+    solver : str or None
+        Name, as ``mkldash list solvers`` gives it.  None: the problem's own, or
+        the first that takes the chosen bank.
     solver_options : tuple of (str, value)
         Hyper-parameters that differ from the solver's defaults.
-    eta, C : float
-        Elastic-net mixing in [0, 1]; price of the losses, above 0.
+    eta : float
+        Elastic-net mixing in [0, 1]; without effect on a single kernel.
+    C : float or None
+        Price of the losses, above 0.
+    rho : float or None
+        Strength of the neighborhood penalty, above 0; only for problems with one.
+    sigma_factor : float or None
+        Of the bank "single": sigma over the mean squared distance, above 0.
     tol, max_iter, time_limit
         See `mkldash.solvers.stopping.StopRule`.
     train_fraction : float or None
@@ -51,8 +59,8 @@ class Choices:
         Name of a shipped list of training rows, or a file with one row number
         a line, from 0; replaces `train_fraction` and `seed`.
     bank : str or None
-        Which kernels: a name of `mkldash.kernels.banks.BANKS`.  None: as the
-        data set's card says, else the papers' bank.
+        Which kernels: a name of `mkldash.kernels.banks.BANKS`.  None: the
+        problem's own; for elastic-net first what the data set's card says.
     standardize : bool or None
         Z-score the features on the training rows.  None: as the data set's
         card says, else yes.
@@ -84,10 +92,13 @@ class Choices:
     gram: str | None = None
     labels: str | None = None
     normalize: bool = False
-    solver: str = "block-coordinate"
+    problem: str = "elastic-net"
+    solver: str = None  # type: ignore[assignment]  # settled below, as are the next three
     solver_options: tuple[tuple[str, Any], ...] = ()
     eta: float = 0.5
-    C: float = 100.0
+    C: float = None  # type: ignore[assignment]
+    rho: float = None  # type: ignore[assignment]
+    sigma_factor: float = None  # type: ignore[assignment]
     tol: float = 1e-3
     max_iter: int = 500
     time_limit: float | None = None
@@ -108,6 +119,7 @@ class Choices:
     memory_limit: int = DEFAULT_MEMORY_LIMIT
 
     def __post_init__(self) -> None:
+        self._settle()
         fraction = self.train_fraction
         if fraction is not None and not (math.isfinite(fraction) and 0.0 < fraction <= 1.0):
             raise InputError(f"train fraction must lie above 0 and at most at 1, not {fraction!r}")
@@ -130,6 +142,29 @@ class Choices:
             )
         if self.memory_limit <= 0:
             raise InputError(f"memory limit must be positive bytes, not {self.memory_limit!r}")
+
+    def _settle(self) -> None:
+        """Put the problem's defaults where nothing was chosen, and check what was."""
+        kind = self.kind
+        if self.rho is not None and not kind.takes_rho:
+            raise InputError(
+                f"rho has no meaning in the problem {kind.name}; it belongs to neighborhood"
+            )
+        if self.solver is None:
+            names = solvers_for(self.problem, self.bank)
+            object.__setattr__(self, "solver", names[0] if names else kind.solver)
+        for name in ("C", "rho", "sigma_factor"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, getattr(kind, name) if value is None else float(value))
+        if not self.rho > 0.0:
+            raise InputError(f"rho must be a positive number, not {self.rho!r}")
+        if not (math.isfinite(self.sigma_factor) and self.sigma_factor > 0.0):
+            raise InputError(f"sigma factor must be a positive number, not {self.sigma_factor!r}")
+
+    @property
+    def kind(self) -> ProblemKind:
+        """The problem that was chosen."""
+        return find_problem(self.problem)
 
     def table_options(self) -> dict[str, Any]:
         """The options that only a CSV file takes and that were set, by name."""

@@ -7,9 +7,12 @@ import functools
 import numpy as np
 
 from mkldash.datasets.synthetic import golden
+from mkldash.experiments.problem_kinds import ProblemKind, find_problem, make_weight_set
 from mkldash.kernels.banks import make_terms
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.cholesky import PROBE_ROWS
+from mkldash.kernels.square import build_square
+from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.problem import Problem
 from mkldash.solvers.base import Solver
 from mkldash.solvers.driver import solve
@@ -18,7 +21,7 @@ from mkldash.solvers.stopping import StopRule
 __all__ = ["warm_up", "warm_up_bank"]
 
 
-def warm_up(solver: Solver, storage: str) -> None:
+def warm_up(solver: Solver, storage: str, kind: ProblemKind | None = None) -> None:
     """Take two iterations of `solver` on twenty rows.
 
     The first run on a machine compiles the inner loops, which takes seconds and
@@ -29,11 +32,20 @@ def warm_up(solver: Solver, storage: str) -> None:
     solver : Solver
     storage : str
         Of the bank to come; factors have loops of their own.
+    kind : ProblemKind, optional
+        Of the problem to come; default elastic-net.
     """
+    kind = find_problem("elastic-net") if kind is None else kind
     X, y = golden()
     terms = make_terms("linear", ("x1", "x2", "x3", "x4"))
-    bank = build_bank(X, terms, storage="factored" if storage == "factored" else "dense")
-    solve(solver, Problem(bank, y), stop=StopRule(tol=1e-12, max_iter=2))
+    factored = "factored" if storage == "factored" else "dense"
+    banks = (build_bank(X, terms, storage=factored), build_square(X, terms[-1]))
+    for bank in banks[storage == "square" :]:
+        weight_set = make_weight_set(kind, bank.n_kernels, 0.5)
+        problem = Problem(bank, y, Hinge(kind.C), weight_set, kind.rho)
+        if solver.supports(problem) is None:
+            solve(solver, problem, stop=StopRule(tol=1e-12, max_iter=2))
+            return
 
 
 @functools.cache

@@ -15,16 +15,18 @@ from mkldash.datasets.cards import suggest
 from mkldash.datasets.splits import Split
 from mkldash.errors import InputError, MemoryLimitError
 from mkldash.experiments.bank_cache import BankCache, content_key
-from mkldash.experiments.choices import DEFAULT_BANK, Choices
+from mkldash.experiments.choices import Choices
+from mkldash.experiments.problem_kinds import make_weight_set
 from mkldash.experiments.sources import Source, read_source
 from mkldash.experiments.warming import warm_up_bank
-from mkldash.kernels.banks import BANKS, make_terms
-from mkldash.kernels.base import KernelBank
+from mkldash.kernels.banks import BANKS, SINGLE, make_terms, mean_squared_distance
+from mkldash.kernels.base import KernelBank, KernelTerm
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.checks import check_gram
 from mkldash.kernels.cholesky import PROBE_ROWS
 from mkldash.kernels.normalization import ConstantKernelWarning, Standardizer
 from mkldash.kernels.precomputed import precomputed_bank
+from mkldash.kernels.square import build_square, given_square
 from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
@@ -74,6 +76,8 @@ class Workload:
         traces, how missing values were filled.
     bank_seconds : float
         Time that building the bank took; 0 when it was at hand.
+    sigma : float or None
+        Of the kernel exp(-|x-x'|^2/sigma) of the bank "single".
     """
 
     choices: Choices
@@ -91,6 +95,7 @@ class Workload:
     stop: StopRule
     notes: tuple[str, ...]
     bank_seconds: float
+    sigma: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +108,7 @@ class _Kernels:
     X_train: Array | None
     X_test: Array
     standardizer: Standardizer | None
+    sigma: float | None = None
 
 
 def prepare(
@@ -141,7 +147,8 @@ def prepare(
         if progress is not None:
             progress(sentence)
 
-    loss, weight_set = Hinge(choices.C), ElasticNet(choices.eta)
+    loss = Hinge(choices.C)
+    ElasticNet(choices.eta)  # refuses an eta that cannot be used, before data are read
     stop = StopRule(tol=choices.tol, max_iter=choices.max_iter, time_limit=choices.time_limit)
     solver = make_solver(choices)
     check_bank_name(choices.bank)
@@ -151,7 +158,8 @@ def prepare(
     y = source.dataset.y
     kernels = _given_kernels if source.kernels is not None else _table_kernels
     seen = kernels(choices, source, parts, say)
-    problem = Problem(seen.bank, y[parts.train], loss, weight_set)
+    weight_set = make_weight_set(choices.kind, seen.bank.n_kernels, choices.eta)
+    problem = Problem(seen.bank, y[parts.train], loss, weight_set, choices.rho)
     reason = solver.supports(problem)
     if reason is not None:
         raise InputError(reason)
@@ -172,6 +180,7 @@ def prepare(
         stop=stop,
         notes=tuple(dict.fromkeys((*source.dataset.notes, *seen.bank.warnings))),
         bank_seconds=seen.seconds,
+        sigma=seen.sigma,
     )
 
 
@@ -224,8 +233,10 @@ def _table_kernels(
     choices: Choices, source: Source, parts: Split, say: Callable[[str], None]
 ) -> _Kernels:
     """The named bank on the features of a table."""
-    name = choices.bank or str(source.defaults.get("bank", DEFAULT_BANK))
-    terms = make_terms(name, source.dataset.feature_names)
+    kind = choices.kind
+    # A card suggests kernels to combine; a problem of one kernel has its own.
+    usual = kind.bank if kind.bank == SINGLE else str(source.defaults.get("bank", kind.bank))
+    name = choices.bank or usual
     X_train, X_test = source.dataset.X[parts.train], source.dataset.X[parts.test]
     standardizer = None
     standardize = choices.standardize
@@ -234,15 +245,45 @@ def _table_kernels(
     if standardize:
         standardizer = Standardizer.fit(X_train)
         X_train, X_test = standardizer.transform(X_train), standardizer.transform(X_test)
-    storage = str(source.defaults.get("storage", "auto"))
-    warm_up_bank(probing=storage != "dense" and len(X_train) > PROBE_ROWS)
-    say(f"building {len(terms)} kernels on {len(X_train)} training rows")
-    limit, n_test = choices.memory_limit, len(parts.test)
+    sigma = choices.sigma_factor * mean_squared_distance(X_train) if name == SINGLE else None
+    terms = make_terms(name, source.dataset.feature_names, sigma)
+    bank, seconds = _stored(choices, source, name, X_train, terms, len(parts.test), say)
+    return _Kernels(
+        bank=bank,
+        name=name,
+        seconds=seconds,
+        X_train=X_train,
+        X_test=X_test,
+        standardizer=standardizer,
+        sigma=sigma,
+    )
+
+
+def _stored(
+    choices: Choices,
+    source: Source,
+    name: str,
+    X: Array,
+    terms: tuple[KernelTerm, ...],
+    n_test: int,
+    say: Callable[[str], None],
+) -> tuple[KernelBank, float]:
+    """The bank of `terms`, built or found again, and the seconds that took."""
+    square = choices.kind.per_row and len(terms) == 1
+    storage = "square" if square else str(source.defaults.get("storage", "auto"))
+    warm_up_bank(probing=storage not in ("dense", "square") and len(X) > PROBE_ROWS)
+    say(f"building {len(terms)} kernels on {len(X)} training rows")
+    limit = choices.memory_limit
+    normalize = float(len(X)) if choices.kind.per_row else True
 
     def build() -> KernelBank:
         _keep_quiet()
         try:
-            return build_bank(X_train, terms, storage=storage, memory_limit=limit, n_test=n_test)
+            if square:
+                return build_square(X, terms[0], memory_limit=limit, n_test=n_test)
+            return build_bank(
+                X, terms, storage=storage, normalize=normalize, memory_limit=limit, n_test=n_test
+            )
         except MemoryLimitError as error:
             # The library's ways out are arguments that neither command line nor apps have.
             needs, _, _ = str(error).partition(" Ways out:")
@@ -251,20 +292,13 @@ def _table_kernels(
     begun = time.perf_counter()
     # The limit counts the test blocks too: a bank that was allowed once must
     # not answer for choices that would be refused.
-    bank = _BANKS.get(content_key(X_train, terms, storage, limit, n_test), build)
-    return _Kernels(
-        bank=bank,
-        name=name,
-        seconds=time.perf_counter() - begun,
-        X_train=X_train,
-        X_test=X_test,
-        standardizer=standardizer,
-    )
+    bank = _BANKS.get(content_key(X, terms, storage, normalize, limit, n_test), build)
+    return bank, time.perf_counter() - begun
 
 
 def _ways_out(bank: str, choices: Choices) -> str:
     """What a person can choose so that the bank gets smaller."""
-    fewer = ["fewer kernels (--bank linear)"] if bank != "linear" else []
+    fewer = ["fewer kernels (--bank linear)"] if bank not in ("linear", SINGLE) else []
     if choices.rows is not None:
         return " or ".join([*fewer, "fewer rows in --rows"])
     smaller = choices.train_fraction is not None and choices.train_fraction <= 0.1
@@ -288,11 +322,17 @@ def _given_kernels(
         )
     _keep_quiet()
     train = np.ix_(parts.train, parts.train)
-    bank = precomputed_bank(
-        [matrix[train] for matrix in matrices],
-        source.kernel_names,
-        normalize=choices.normalize,
-    )
+    per_row = choices.kind.per_row
+    bank: KernelBank
+    if per_row and len(matrices) == 1 and not choices.normalize:
+        bank = given_square(matrices[0][train], source.kernel_names[0])
+    else:
+        trace = float(len(parts.train)) if per_row else True
+        bank = precomputed_bank(
+            [matrix[train] for matrix in matrices],
+            source.kernel_names,
+            normalize=trace if choices.normalize else False,
+        )
     blocks = np.stack([matrix[np.ix_(parts.test, parts.train)] for matrix in matrices])
     return _Kernels(
         bank=bank,

@@ -163,7 +163,7 @@ class CombinedKernel(Protocol):
     cheap_blocks: bool
 
     def matrix(self) -> Array:
-        """All of it, shape (n_rows, n_rows), symmetric, freshly owned."""
+        """All of it, shape (n_rows, n_rows), symmetric; not to be written to."""
 
     def block(self, rows: NDArray[np.intp], memory: BlockMemory | None = None) -> Array:
         """K[rows][:, rows], shape (m, m).
@@ -193,7 +193,7 @@ class KernelBank(abc.ABC):
     terms : tuple of KernelTerm or None
         What each kept kernel is; None for matrices that the user gave.
     scales : array, shape (n_kernels,)
-        Factor by which each kernel was multiplied (1/trace, or 1).
+        Factor by which each kernel was multiplied (1/trace, n/trace, or 1).
     traces : array, shape (n_kernels,)
         Traces before scaling.
     residuals : array, shape (n_kernels,)
@@ -208,7 +208,7 @@ class KernelBank(abc.ABC):
     n_rows, nbytes : int
         Training rows; bytes that the stored kernels take.
     storage : str
-        ``"dense"``, ``"factored"`` or ``"precomputed"``.
+        ``"dense"``, ``"factored"``, ``"square"`` or ``"precomputed"``.
     ranks : array of int or None
         Rank of each kernel's factor; None unless factored.
     key : str

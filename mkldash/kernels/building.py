@@ -40,7 +40,7 @@ from mkldash.kernels.normalization import (
     ConstantKernelWarning,
     as_features,
     is_constant_kernel,
-    unit_trace_scale,
+    trace_scale,
 )
 from mkldash.kernels.notices import warn_caller
 from mkldash.kernels.prediction import CHUNK_BYTES, TermPredictor
@@ -67,7 +67,7 @@ def build_bank(
     terms: Sequence[KernelTerm],
     *,
     storage: str = "auto",
-    normalize: bool = True,
+    normalize: bool | float = True,
     residual: float = 1e-12,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     n_test: int = 0,
@@ -88,8 +88,9 @@ def build_bank(
         keeps low-rank factors.  ``"auto"`` is dense up to 128 rows; above that
         factored when, from a probe of 128 rows, the ranks are expected to sum to
         at most `FACTORED_SHARE` of n_kernels x n_rows or dense would not fit.
-    normalize : bool
-        Scale each kernel to unit trace on the training rows.
+    normalize : bool or float
+        Scale each kernel to unit trace on the training rows, or to the trace that
+        is given.
     residual : float
         Largest trace of K_k minus its factored form, relative to the trace of
         K_k; never asked below rounding.  What was reached is in `bank.residuals`.
@@ -129,7 +130,7 @@ class _Request:
     X: Array
     terms: tuple[KernelTerm, ...]
     names: tuple[str, ...]
-    normalize: bool
+    normalize: bool | float
     residual: float
     limit: int
     estimate: MemoryEstimate
@@ -239,7 +240,7 @@ def _build_dense(request: _Request) -> DenseBank:
             raise InputError(f"kernel {term.name!r} overflows; standardise the features")
         if is_constant_kernel(trace, trace - _compiled.packed_sum(row, n) / n):
             continue
-        row *= unit_trace_scale(trace, request.normalize)
+        row *= trace_scale(trace, request.normalize)
         traces.append(trace)
         keep.append(position)
     facts, terms = _facts(request, "dense", keep, traces)
@@ -303,7 +304,7 @@ def _facts(
     if note is not None:
         warn_caller(note, ConstantKernelWarning)
     terms = tuple(request.terms[k] for k in keep)
-    scales = [unit_trace_scale(trace, request.normalize) for trace in traces]
+    scales = [trace_scale(trace, request.normalize) for trace in traces]
     facts = BankFacts(
         names=tuple(request.names[k] for k in keep),
         terms=terms,

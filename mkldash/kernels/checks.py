@@ -22,6 +22,7 @@ __all__ = [
     "as_matrices",
     "check_gram",
     "check_size",
+    "check_square",
     "extreme_eigenvalues",
     "is_semidefinite",
     "refuse_other_numbers",
@@ -44,6 +45,9 @@ PLAIN_SIZES = (1e-100, 1e100)
 #: The same for a matrix that is scaled before use: its trace and the inverse of
 #: that must be finite.
 SCALED_SIZES = (1e-290, 1e290)
+
+#: Rows of a block when a large matrix is compared with its transpose.
+_BLOCK = 512
 
 #: What may be done, on request, with a matrix that is not semidefinite.
 REPAIRS = ("clip",)
@@ -145,6 +149,51 @@ def check_gram(matrix: NDArray, label: str, *, repair: str | None = None) -> tup
     )
 
 
+def check_square(kernel: ArrayLike, label: str, *, repair: str | None = None) -> tuple[Array, str]:
+    """`check_gram` for a large matrix: not copied when it is sound as it is.
+
+    Parameters
+    ----------
+    kernel : array-like, shape (n_rows, n_rows)
+    label, repair
+        As for `check_gram`.
+
+    Returns
+    -------
+    checked : array, shape (n_rows, n_rows)
+        `kernel` itself if it is float64, in C order, exactly symmetric and
+        semidefinite; else a copy as `check_gram` makes it.
+    note : str
+
+    Raises
+    ------
+    InputError
+        As `as_matrices` and `check_gram` do.
+    """
+    matrices = as_matrices(kernel)
+    if len(matrices) > 1:
+        raise InputError(f"one kernel matrix is wanted, got {len(matrices)}")
+    (matrix,) = matrices
+    sound = matrix.dtype == np.float64 and matrix.flags.c_contiguous
+    if not (sound and len(matrix) > LANCZOS_ABOVE and _exactly_symmetric(matrix)):
+        return check_gram(matrix, label, repair=repair)
+    if _largest(matrix) == 0.0:
+        return matrix, ""
+    check_size(matrix, label, SCALED_SIZES)
+    least, largest = extreme_eigenvalues(matrix)
+    if least >= -NEGATIVE_TOLERANCE * largest:
+        return matrix, ""
+    return check_gram(matrix, label, repair=repair)
+
+
+def _exactly_symmetric(matrix: Array) -> bool:
+    """Whether it is finite and equals its transpose, looked at block by block."""
+    parts = [slice(i, i + _BLOCK) for i in range(0, len(matrix), _BLOCK)]
+    pairs = ((one, other) for k, one in enumerate(parts) for other in parts[k:])
+    same = all(np.array_equal(matrix[i, j], matrix[j, i].T) for i, j in pairs)
+    return same and bool(np.isfinite(matrix.sum()))
+
+
 def check_size(matrix: Array, label: str, sizes: tuple[float, float]) -> None:
     """Refuse a matrix whose largest entry is out of range; a zero matrix passes.
 
@@ -162,7 +211,7 @@ def check_size(matrix: Array, label: str, sizes: tuple[float, float]) -> None:
     InputError
         With the size and the remedy.
     """
-    size = float(np.abs(matrix).max())
+    size = _largest(matrix)
     if size == 0.0 or sizes[0] <= size <= sizes[1]:
         return
     what = "small" if size < sizes[0] else "large"
@@ -173,6 +222,11 @@ def check_size(matrix: Array, label: str, sizes: tuple[float, float]) -> None:
         f"{label} is too {what}: its largest entry is {size:.3g}, sizes from {sizes[0]:g} to "
         f"{sizes[1]:g} can be used; {remedy}"
     )
+
+
+def _largest(matrix: Array) -> float:
+    """Largest size of an entry, without a copy."""
+    return float(max(matrix.max(), -matrix.min()))
 
 
 def is_semidefinite(matrix: Array) -> bool:
@@ -226,7 +280,7 @@ def extreme_eigenvalues(matrix: Array) -> tuple[float, float]:
 
     try:
         largest = top(matrix, 1e-6)
-        shift = max(1.01 * largest, float(np.abs(matrix).max()))
+        shift = max(1.01 * largest, _largest(matrix))
         flipped = scipy.sparse.linalg.LinearOperator(
             (n, n), matvec=lambda v: shift * v - matrix @ v, dtype=np.float64
         )

@@ -17,7 +17,7 @@ __all__ = [
     "Standardizer",
     "as_features",
     "is_constant_kernel",
-    "unit_trace_scale",
+    "trace_scale",
 ]
 
 #: A kernel whose trace after double centring is below this part of its trace is
@@ -127,6 +127,6 @@ def is_constant_kernel(trace: float, centred_trace: float) -> bool:
     return trace <= 0.0 or centred_trace <= CENTRED_THRESHOLD * trace
 
 
-def unit_trace_scale(trace: float, normalize: bool) -> float:
-    """The factor for a kernel: 1/trace, or 1 when not normalising."""
-    return 1.0 / trace if normalize else 1.0
+def trace_scale(trace: float, normalize: bool | float) -> float:
+    """The factor for a kernel: 1/trace, `normalize`/trace for a number, 1 when it is False."""
+    return float(normalize) / trace if normalize else 1.0

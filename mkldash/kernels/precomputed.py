@@ -16,7 +16,7 @@ from mkldash.kernels.dense import DenseBank, packed_size
 from mkldash.kernels.normalization import (
     ConstantKernelWarning,
     is_constant_kernel,
-    unit_trace_scale,
+    trace_scale,
 )
 from mkldash.kernels.notices import warn_caller
 from mkldash.kernels.prediction import GivenPredictor
@@ -32,7 +32,7 @@ def precomputed_bank(
     kernels: ArrayLike | Iterable[ArrayLike],
     names: Sequence[str] | None = None,
     *,
-    normalize: bool = False,
+    normalize: bool | float = False,
     repair: str | None = None,
 ) -> DenseBank:
     """A bank of given Gram matrices over the training rows.
@@ -44,10 +44,11 @@ def precomputed_bank(
         kernel.  Float32, integer and sparse matrices become float64.
     names : sequence of str, optional
         By default ``kernel 0``, ``kernel 1``, ...
-    normalize : bool
-        Divide each kernel by its trace.  Off, unequal traces are noted in
-        `bank.warnings`: the weights then also undo the scales.  Off, the largest
-        entry must lie in `checks.PLAIN_SIZES`, on, in `checks.SCALED_SIZES`.
+    normalize : bool or float
+        Divide each kernel by its trace, or scale it to the trace given.  Off,
+        unequal traces are noted in `bank.warnings`: the weights then also undo
+        the scales.  Off, the largest entry must lie in `checks.PLAIN_SIZES`, on,
+        in `checks.SCALED_SIZES`.
     repair : {"clip"}, optional
         Set negative eigenvalues to zero instead of refusing; noted in
         `bank.warnings`.
@@ -94,7 +95,7 @@ def precomputed_bank(
         notes += _unequal(traces[keep])
     key = hashlib.sha256(packed.tobytes())
     key.update(repr((names, normalize)).encode())
-    scales = np.array([unit_trace_scale(traces[k], normalize) for k in keep])
+    scales = np.array([trace_scale(traces[k], normalize) for k in keep])
     for k, (position, scale) in enumerate(zip(keep, scales, strict=True)):
         # Upwards in place: position >= k, so nothing is overwritten too early.
         packed[k] = packed[position] * scale

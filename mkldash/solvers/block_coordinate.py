@@ -19,7 +19,7 @@ from mkldash.problems.weight_sets.elastic_net import ElasticNet
 from mkldash.problems.weight_sets.fixed import Fixed
 from mkldash.solvers._live_kernels import DROPPED_SHARE, live_part, missed
 from mkldash.solvers.base import CANCELLED, Best, Snapshot, Solver, WarmStart, option
-from mkldash.solvers.svm import SVMSolution, solve_combined
+from mkldash.solvers.svm import SVMSolution, solve_combined, solve_shifted
 
 Array = NDArray[np.float64]
 
@@ -125,8 +125,6 @@ class BlockCoordinateDescent(Solver):
     def supports(self, problem: Problem) -> str | None:
         if not isinstance(problem.weight_set, ElasticNet | Fixed):
             return f"block-coordinate has no weight step for the set {problem.weight_set.name!r}"
-        if math.isfinite(problem.rho):
-            return "block-coordinate does not take a finite rho yet"
         return None
 
     def _iterate(
@@ -247,10 +245,7 @@ def _solve(
     influence = np.zeros(iterate.size) if last is None else _FADING * last.influence
     for solves in range(1, _MOST_SOLVES + 2):
         combined = problem.bank.combine(theta)
-        svm = solve_combined(
-            combined, problem.y, problem.loss.C, alpha=alpha, decision=decision, tol=tol,
-            cancel=cancel, memory=memory,
-        )  # fmt: skip
+        svm = _solve_svm(problem, combined, alpha, decision, tol, cancel, memory)
         dual = problem.dual(svm.alpha)
         influence = np.maximum(influence, dual.support.quadratic_forms)
         # With every row at its bound, Algorithm 3 chose the weights: nothing was left out.
@@ -262,6 +257,25 @@ def _solve(
         theta = restored if solves < _MOST_SOLVES else iterate
         alpha, decision = svm.alpha, None
     return theta, combined, svm, dual, influence, solves
+
+
+def _solve_svm(
+    problem: Problem,
+    combined: CombinedKernel,
+    alpha: Array | None,
+    decision: Array | None,
+    tol: float,
+    cancel: NDArray[np.uint8],
+    memory: BlockMemory,
+) -> SVMSolution:
+    """The alpha step; with a finite rho, that of the support vector machine on K + c I."""
+    y, C = problem.y, problem.loss.C
+    if math.isfinite(problem.rho):
+        K = combined.matrix()
+        return solve_shifted(K, y, C, problem.rho, alpha=alpha, tol=tol, cancel=cancel)
+    return solve_combined(
+        combined, y, C, alpha=alpha, decision=decision, tol=tol, cancel=cancel, memory=memory
+    )
 
 
 def _start(problem: Problem, warm: WarmStart | None) -> tuple[Array, Array | None]:
@@ -328,7 +342,8 @@ def _next_weights(problem: Problem, last: BlockCoordinateSnapshot | None, iterat
 
 def _dual_at(problem: Problem, svm: SVMSolution) -> float:
     """Dual value of the SVM at the weights it was solved with."""
-    return float(svm.alpha.sum() - 0.5 * problem.signed(svm.alpha) @ svm.decision)
+    value = float(svm.alpha.sum() - 0.5 * problem.signed(svm.alpha) @ svm.decision)
+    return value - float(svm.alpha @ svm.alpha) ** 2 / (8.0 * problem.rho)
 
 
 def _events(
