@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-__all__ = ["Points", "Scene", "View"]
+__all__ = ["FACTS", "Gram", "Points", "RhoSweep", "Rival", "Scene", "View"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,75 @@ class Points:
 
 
 @dataclass(frozen=True, eq=False)
+class Gram:
+    """The combined kernel matrix on some of the training rows, for heatmaps.
+
+    Parameters
+    ----------
+    rows : array of int, shape (m,)
+        Training rows, those of class -1 first; all of them when there are few.
+    K : array, shape (m, m)
+    y : array, shape (m,)
+        +1 or -1, for `rows`.
+    n_rows : int
+        All training rows.
+    """
+
+    rows: NDArray[np.intp]
+    K: Array
+    y: Array
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Rival:
+    """Another solver's run on the same problem; coloured by its place among them.
+
+    Parameters
+    ----------
+    title : str
+        The solver's.
+    trace : trace
+        May still grow.
+    done : bool
+        Whether the run ended.
+    """
+
+    title: str
+    trace: Readable
+    done: bool
+
+
+@dataclass(frozen=True, eq=False)
+class RhoSweep:
+    """What becomes of the classifier when only rho changes; filled while it is computed.
+
+    Parameters
+    ----------
+    rho : array, shape (m,)
+        Ascending.
+    train, test : array, shape (m,)
+        Share of rows classified correctly, 0 to 1; NaN where not computed (yet), or
+        without test rows.
+    support_vectors : array, shape (m,)
+        NaN where not computed.
+    plain_train, plain_test : float
+        Of the support vector machine, rho infinite; NaN if unknown.
+    grids : tuple of (array, shape (g, g), or None)
+        Decision values over `Points.extent` for data with two features; None
+        where not computed.  Empty for other data.
+    """
+
+    rho: Array
+    train: Array
+    test: Array
+    support_vectors: Array
+    plain_train: float = float("nan")
+    plain_test: float = float("nan")
+    grids: tuple[Array | None, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
     """What a picture may show beside the run itself; all of it optional.
 
@@ -64,6 +133,15 @@ class Scene:
         Its parameters.
     points : Points or None
         Set when the data have two features.
+    labels : array, shape (n_rows,), or None
+        +1 or -1 for all training rows.
+    rho : float or None
+        The neighborhood parameter of the shown run.
+    gram : Gram or None
+    solver : str
+        Title of the shown run's solver.
+    rivals : tuple of Rival
+    sweep : RhoSweep or None
     """
 
     tol: float | None = None
@@ -71,19 +149,36 @@ class Scene:
     ghost: Readable | None = None
     ghost_label: str = "previous run"
     points: Points | None = None
+    labels: Array | None = None
+    rho: float | None = None
+    gram: Gram | None = None
+    solver: str = ""
+    rivals: tuple[Rival, ...] = ()
+    sweep: RhoSweep | None = None
 
 
 EMPTY = Scene()
+
+#: What a view may need beside fields of a snapshot: more than one kernel in the
+#: bank; `Scene.gram`, `Scene.rivals`, `Scene.sweep`, its grids; exactly three
+#: training rows, of both classes; data with two features.
+FACTS = frozenset(
+    {
+        "several_kernels", "gram", "rivals", "rho_sweep", "boundary_sweep", "three_points",
+        "plane",
+    }
+)  # fmt: skip
 
 
 class View(abc.ABC):
     r"""One picture of a run.
 
     Class facts: `name` (command line, URL), `title`, `needs` (snapshot fields,
-    or values that the session adds to drawn snapshots), `caption` (one line:
-    what am I looking at), `formula` (LaTeX; ``\qquad`` parts its lines), `order`
-    (place on the page), `wide` (takes a whole row) and `every_frame` (drawn each
-    frame; the others take turns).
+    values that the session adds to drawn snapshots, or one of `FACTS` that the
+    page knows of its problem), `caption` (one line: what am I looking at),
+    `formula` (LaTeX; ``\qquad`` parts its lines), `order` (place on the page),
+    `wide` (takes a whole row), `every_frame` (drawn each frame; the others take
+    turns) and `replaces` (name of the view that is not shown beside this one).
     """
 
     name: ClassVar[str]
@@ -94,6 +189,7 @@ class View(abc.ABC):
     order: ClassVar[int] = 50
     wide: ClassVar[bool] = False
     every_frame: ClassVar[bool] = False
+    replaces: ClassVar[str | None] = None
 
     def __init__(self) -> None:
         self._figure: figure | None = None

@@ -61,7 +61,7 @@ class WeightsBarsView(View):
 
     name = "weights-bars"
     title = "Largest kernel weights"
-    needs = frozenset({"weights"})
+    needs = frozenset({"weights", "several_kernels"})
     caption = (
         "How much each kernel counts in the combined kernel. Each has trace 1, so lengths "
         "compare. The weights need not sum to 1: their constraint does (shown above)."

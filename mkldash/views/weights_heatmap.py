@@ -79,7 +79,7 @@ class WeightsHeatmapView(View):
 
     name = "weights-heatmap"
     title = "All weights: feature by kernel"
-    needs = frozenset({"weights"})
+    needs = frozenset({"weights", "several_kernels"})
     caption = (
         "One cell per kernel: strong colour is much weight, an empty cell none. "
         "Watch most of them fade while a few stay."
