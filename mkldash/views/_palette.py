@@ -11,8 +11,12 @@ __all__ = [
     "ALERT",
     "CURSOR",
     "GHOST",
+    "INK",
+    "LEVEL",
+    "LINES",
     "LOWER",
     "NEGATIVE",
+    "OLIVE",
     "POSITIVE",
     "UPPER",
     "blend",
@@ -26,8 +30,22 @@ ACCENT = "#12876f"
 CURSOR = "#8a63d2"
 GHOST = "#8b929c"
 ALERT = "#e0314b"
+LEVEL = "#c2559d"
+OLIVE = "#8c7f10"
+#: For words and thin lines inside a picture: contrast 3.9 and more on both.
+INK = "#7d7f86"
 POSITIVE = UPPER
 NEGATIVE = LOWER
+
+#: Colour and dashes of several curves, the shown run's first.
+LINES: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (ACCENT, ()),
+    (LOWER, (10, 4)),
+    (UPPER, (3, 3)),
+    (LEVEL, (12, 3, 3, 3)),
+    (OLIVE, (6, 3)),
+    (INK, (1, 3)),
+)
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:
