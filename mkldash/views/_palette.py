@@ -64,11 +64,11 @@ def sequential(n: int = 64) -> list[str]:
     return [f"{blend('#3a9ad9', '#12876f', t)}{round(20 + 235 * t):02x}" for t in steps]
 
 
-def diverging(n: int = 65) -> list[str]:
-    """From one class's colour through transparent to the other's."""
+def diverging(n: int = 65, *, most: int = 130, power: float = 0.7) -> list[str]:
+    """From one class's colour through transparent to the other's, `most` of 255 opaque."""
     colours = []
     for i in range(n):
         t = 2 * i / (n - 1) - 1
-        alpha = round(130 * min(1.0, abs(t)) ** 0.7)
+        alpha = round(most * min(1.0, abs(t)) ** power)
         colours.append(f"{POSITIVE if t > 0 else NEGATIVE}{alpha:02x}")
     return colours
