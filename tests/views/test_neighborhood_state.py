@@ -1,17 +1,28 @@
 """Pictures of one iterate: dual coefficients, heatmaps, projection."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from mkldash.problems.projection import imbalance, project
 from mkldash.solvers.shifted_svm import ShiftedSVM
 from mkldash.views.base import Gram, Scene
 from mkldash.views.dual_coefficients import MOST_BARS, DualCoefficientsView, _ordinal
 from mkldash.views.kernel_heatmaps import KernelHeatmapsView
+from mkldash.views.projection import MOST_BENDS, ProjectionView
 from tests.views import _neighborhood as fake
 from tests.views._fakes import snapshot
 
 Y = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
 ALPHA = (0.5, 0.9, 2.0, 1.6, 0.0)
+
+
+@pytest.fixture(scope="module")
+def run():
+    X, y = fake.rows()
+    problem = fake.problem(fake.gaussian(X, X), y, rho=0.5)
+    return problem, list(ShiftedSVM().iterate(problem))
 
 
 class TestDualCoefficients:
@@ -65,12 +76,6 @@ class TestDualCoefficients:
 
 
 class TestKernelHeatmaps:
-    @pytest.fixture(scope="class")
-    def run(self):
-        X, y = fake.rows()
-        problem = fake.problem(fake.gaussian(X, X), y, rho=0.5)
-        return problem, list(ShiftedSVM().iterate(problem))
-
     def test_the_parts_are_those_of_the_formula_and_their_distance_is_the_shift(self, run):
         problem, trace = run
         gram = fake.gram_of(problem)
@@ -114,3 +119,64 @@ class TestKernelHeatmaps:
         plain = KernelHeatmapsView.prepare(trace, 3, Scene(rho=np.inf, gram=some))
         assert not plain.learnt.any()
         assert plain.distance == 0.0
+
+
+class TestProjection:
+    def test_the_root_and_the_curve_are_those_of_the_projection(self):
+        X, y = fake.rows()
+        problem = fake.problem(fake.gaussian(X, X), y)
+        trace = fake.gradient_run(problem, 6)
+        scene = Scene(cost=1.0, labels=y)
+        info = ProjectionView.prepare(trace, 5, scene)
+        assert info.root == trace[5].multiplier
+        assert info.root_value == pytest.approx(0.0, abs=1e-12)
+        assert info.value == pytest.approx(imbalance(info.shift, trace[5].target, y, 1.0))
+        assert np.all(np.diff(info.value) <= 1e-12)
+        assert info.n_bends == 48
+        # Straight between neighbours: no bend near the root is left out.
+        middle = 0.5 * (info.shift[:-1] + info.shift[1:])
+        straight = 0.5 * (info.value[:-1] + info.value[1:])
+        assert imbalance(middle, trace[5].target, y, 1.0) == pytest.approx(straight)
+        again = np.clip(trace[5].target - info.root * y, 0, 1)
+        assert again == pytest.approx(trace[5].alpha, abs=1e-12)
+
+    @pytest.mark.parametrize("root", [-9.0, -3.0, -1.0])
+    def test_a_flat_stretch_is_found_from_any_root_on_it(self, root):
+        run = [SimpleNamespace(iteration=4, target=np.array([0.0, 10.0]), multiplier=root)]
+        info = ProjectionView.prepare(run, 0, Scene(cost=1.0, labels=np.array([1.0, -1.0])))
+        assert info.flat == (-9.0, -1.0)
+        assert "not unique" in ProjectionView.describe(info)
+        view = ProjectionView()
+        view.update(info)
+        assert list(view._flat.data["x"]) == [-9.0, -1.0]
+        assert "flat at zero" in view.marks(info)[-1][2]
+
+    def test_a_root_on_a_slope_is_alone(self):
+        run = [SimpleNamespace(iteration=4, target=np.array([0.5, 0.25]), multiplier=0.125)]
+        info = ProjectionView.prepare(run, 0, Scene(cost=1.0, labels=np.array([1.0, -1.0])))
+        assert info.root_value == 0.0
+        assert info.flat is None
+
+    def test_many_bends_are_thinned_around_the_root(self):
+        rng = np.random.default_rng(3)
+        y = np.where(rng.random(2000) < 0.5, 1.0, -1.0)
+        target = rng.standard_normal(2000)
+        root = project(target, y, 1.0).shift
+        run = [SimpleNamespace(iteration=1, target=target, multiplier=root)]
+        info = ProjectionView.prepare(run, 0, Scene(cost=1.0, labels=y))
+        assert len(info.bends) <= MOST_BENDS + 4
+        assert info.shift[0] < root < info.shift[-1]
+        near = np.searchsorted(info.shift, root)
+        every = np.sort(np.concatenate([y * target, y * (target - 1.0)]))
+        at = np.searchsorted(every, root)
+        assert list(info.shift[near - 1 : near + 1]) == list(every[at - 1 : at + 1])
+        view = ProjectionView()
+        view.update(info)
+        assert f"{len(info.bends)} of 4,000 bends" in view.figure().xaxis[0].axis_label
+
+    def test_the_start_was_not_made_by_a_projection(self):
+        info = ProjectionView.prepare([snapshot(0, 1.0, 0.5)], 0, Scene(cost=1.0, labels=Y))
+        assert "not made by a projection" in ProjectionView.describe(info)
+        view = ProjectionView()
+        view.update(info)
+        assert not view._at.visible
