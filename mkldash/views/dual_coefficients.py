@@ -162,7 +162,7 @@ class DualCoefficientsView(View):
             "alpha": plotting.light(info.alpha),
             "colour": colour,
             "wide": np.full(len(colour), 0.86 * info.every),
-            "row": info.row,
+            "row": info.row + 1,
             "label": names[info.side.astype(np.intp) + 1],
             "role": role,
         }
