@@ -109,7 +109,7 @@ class ThreeRows:
         return np.asarray(p)
 
     def sublevel(
-        self, p: Array, levels: Array, directions: int = 180
+        self, p: Array, levels: Array, directions: int = 181
     ) -> tuple[Array, NDArray[np.bool_]]:
         """Boundaries of {f <= level} within the triangle, seen from its optimum `p`.
 
@@ -126,7 +126,7 @@ class ThreeRows:
         array of bool, shape (m, directions)
             Where the boundary is f = level rather than the edge of the triangle.
         """
-        angle = 2.0 * math.pi * np.arange(directions) / directions
+        angle = np.linspace(0.0, 2.0 * math.pi, directions)  # closed: the first comes again
         d = np.stack([np.cos(angle), np.sin(angle)], axis=-1) @ np.linalg.inv(_SLANT)
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.stack([

@@ -30,6 +30,9 @@ _MOST_POINTS = 200
 #: Deepest zoom: the picture's width is never below this share of C.
 _CLOSEST = 2.0**-14
 
+#: Between numbered points, as a share of the picture's width.
+_ROOM = 0.07
+
 #: Relative distance from the optimal value that is shaded without a tolerance.
 _NEAR = 1e-3
 
@@ -145,7 +148,7 @@ class LevelPlaneView(View):
             optimum=optimum,
             path=path,
             iterations=iterations,
-            numbered=_numbered(rows.drawn(path), 0.07 * (window[1] - window[0])),
+            numbered=_numbered(rows.drawn(path), window),
             level_set=level_set,
             cuts=cuts,
             cut_iterations=numbers,
@@ -253,8 +256,8 @@ class LevelPlaneView(View):
         first, second, third = info.names
         text = f"below: {first}; left: {second}; {third} = their sum"
         if not info.whole:
-            wide = info.window[1] - info.window[0]
-            text = f"zoomed in on the optimum: {wide / rows.cost:.2g} C from left to right"
+            times = rows.cost / (info.window[3] - info.window[2])
+            text = f"zoomed in on the optimum, about {times:,.0f} times"
         if self.figure().xaxis[0].axis_label != text:
             self.figure().xaxis[0].axis_label = text
 
@@ -343,11 +346,14 @@ def _levels(rows: ThreeRows, optimum: Array, share: float) -> Array:
     return least + (most - least) * (np.arange(1, _CONTOURS + 1) / (_CONTOURS + 0.5)) ** 2
 
 
-def _numbered(points: Array, room: float) -> NDArray[np.intp]:
-    """The last point, and of the others those at least `room` from all chosen before."""
+def _numbered(points: Array, window: tuple[float, float, float, float]) -> NDArray[np.intp]:
+    """The last point, and of the others in the picture those with room around them."""
+    x0, x1, y0, y1 = window
+    room = _ROOM * (x1 - x0)
+    inside = np.all((points >= (x0, y0)) & (points <= (x1, y1)), axis=1)
     chosen: list[int] = []
     for i in [len(points) - 1, *range(len(points) - 1)] if len(points) else []:
-        if all(np.linalg.norm(points[i] - points[j]) >= room for j in chosen):
+        if inside[i] and all(np.linalg.norm(points[i] - points[j]) >= room for j in chosen):
             chosen.append(i)
     return np.array(sorted(chosen), dtype=np.intp)
 

@@ -122,7 +122,8 @@ def test_the_path_and_who_gets_a_number(level):
     last = LevelPlaneView.prepare(trace, 7, scene_of(problem))
     assert last.following is None
     crowd = np.array([[0.0, 0.0], [0.01, 0.0], [1.0, 0.0], [1.01, 0.0]])
-    assert list(_numbered(crowd, 0.1)) == [0, 3]
+    assert list(_numbered(crowd, (-1.0, 2.0, -1.0, 1.0))) == [0, 3]
+    assert list(_numbered(crowd, (0.5, 2.0, -1.0, 1.0))) == [3]  # the others are outside
 
 
 def test_late_steps_are_zoomed_into_and_their_level_set_is_in_the_picture(level):
