@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 __all__ = ["symmetric_product"]
 
 #: Below this share of entries that are not zero, skipping rows reads less of K
-#: than its lower triangle (measured; ``benchmarks/products.py``).
+#: than its lower triangle (measured; ``benchmarks/neighborhood.py``).
 _SKIP_BELOW = 0.4
 
 
