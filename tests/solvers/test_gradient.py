@@ -9,7 +9,7 @@ import pytest
 
 from mkldash.errors import InputError
 from mkldash.problems.projection import imbalance, project
-from mkldash.solvers._gradient import REFRESH, first_curvature
+from mkldash.solvers._gradient import REFRESH, first_curvature, multiply
 from mkldash.solvers._one_kernel import OneKernel
 from mkldash.solvers.accelerated_gradient import AcceleratedGradient
 from mkldash.solvers.base import CANCELLED, TIME_IS_UP, WarmStart, new_cancel_flag
@@ -92,6 +92,10 @@ def test_the_decision_is_that_of_alpha_all_along(kind):
     for snapshot in seen:
         fresh = kernel.decision(snapshot.alpha)
         np.testing.assert_allclose(snapshot.decision, fresh, rtol=0, atol=1e-11 * size)
+    exact = [np.array_equal(s.decision, multiply(kernel, s.alpha)) for s in seen]
+    assert exact[REFRESH]
+    assert exact[2 * REFRESH]
+    assert not all(exact)
 
 
 def test_alpha_is_the_projection_of_the_target_and_the_multiplier_a_root(kind):
@@ -237,6 +241,26 @@ def test_the_first_curvature_is_a_guess_of_the_right_size(rho):
         again = take(ConstrainedGradientDescent(), problem, 1)[0]
         assert again.curvature == guess
     assert take(AcceleratedGradient(first_curvature=7.0), problem, 1)[0].curvature == 7.0
+
+
+def test_the_first_curvature_where_the_first_direction_shows_no_curvature():
+    y = golden().y.copy()
+    y[:3] = 1.0
+    u = y - y.mean()
+    K = np.eye(len(y)) - np.outer(u, u) / (u @ u)
+    kernel, zero = OneKernel.of(given(K, y)), np.zeros(len(y))
+    assert first_curvature(kernel, zero, zero) == pytest.approx(1 - 1 / len(y))
+
+
+def test_steps_of_an_almost_flat_problem_stay_in_proportion_to_the_box(kind):
+    """K is nothing beside C: no step asks for so much that the projection loses digits."""
+    problem = given(1e-30 * OneKernel.of(golden()).K, golden().y, C=2.0)
+    seen = take(kind(first_curvature=1e-300), problem, 10)
+    assert len(seen) > 1
+    for snapshot in seen:
+        assert np.abs(snapshot.target).max() <= 1e3 * 2.0 * (1 + 1e-12) + 2.0
+    np.testing.assert_array_equal(seen[-1].alpha, 2.0)
+    assert seen[-1].gap == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_low_first_curvature_is_raised_and_said(kind):
