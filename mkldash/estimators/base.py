@@ -346,7 +346,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, abc.ABC):
         self.upper_ = per_output([result.upper for result in results])
         self.lower_ = per_output([result.lower for result in results])
         self.gap_ = per_output([result.gap for result in results])
-        self.n_iter_ = per_output([result.iterations for result in results])
+        # scikit-learn wants at least 1: a start that is good enough counts for itself.
+        self.n_iter_ = per_output([max(1, result.iterations) for result in results])
         statuses = tuple(result.status.value for result in results)
         self.status_ = statuses[0] if len(results) == 1 else statuses
         self.result_ = results[0] if len(results) == 1 else results

@@ -122,7 +122,7 @@ class NeighborhoodKernelClassifier(KernelClassifier):
         Certified bounds on the optimum; ``upper_ / lower_ - 1`` (infinite while
         the lower bound is not positive).
     n_iter_ : int, or array of int, shape (n_classes,)
-        Iterations run, the start not counted.
+        Iterations run; the start counts only when nothing came after it.
     status_ : str, or tuple of str, length n_classes
         See `ElasticNetMKLClassifier`.
     result_ : Result, or tuple of Result, length n_classes

@@ -13,6 +13,7 @@ from mkldash.kernels.base import Array, KernelTerm, RadialKernel
 from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.checks import PLAIN_SIZES, check_size, check_square
 from mkldash.kernels.memory import DEFAULT_MEMORY_LIMIT, estimate_memory, refuse
+from mkldash.kernels.naming import gram_label
 from mkldash.kernels.normalization import (
     ConstantKernelWarning,
     as_features,
@@ -72,6 +73,10 @@ class SquareBank(StoredBank):
         self._square = square
         self.storage = storage
         self.nbytes = square.nbytes
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        super().__setstate__(state)
+        self._square.flags.writeable = True
 
     def combine(self, theta: ArrayLike) -> SquareCombined:
         """The matrix times its weight, made when asked for."""
@@ -155,10 +160,13 @@ def given_square(
     InputError
         As `mkldash.kernels.precomputed.precomputed_bank` does.
     """
-    square, note = check_square(kernel, name, repair=repair)
-    check_size(square, name, PLAIN_SIZES)
+    label = gram_label(0, name)
+    square, note = check_square(kernel, label, repair=repair)
+    check_size(square, label, PLAIN_SIZES)
     if not square.any():
-        raise InputError(f"{name} is zero: there is nothing to learn from; give one that is not")
+        raise InputError(
+            f"{label} is zero: there is nothing to learn from; give a kernel that is not"
+        )
     digest = hashlib.sha256(np.ascontiguousarray(square).data)
     digest.update(f"{name}, square".encode())
     facts = _facts(square, name, None, digest.hexdigest(), (note,) if note else ())
