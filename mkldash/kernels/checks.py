@@ -126,7 +126,7 @@ def check_gram(matrix: NDArray, label: str, *, repair: str | None = None) -> tup
     # changes no digit, so what is handed back is exactly what came in.
     exponent = int(np.frexp(np.abs(values).max())[1])
     values = np.ldexp(values, -exponent)
-    _check_symmetric(values, label, SYMMETRY_TOLERANCES[0 if narrow else 1])
+    _check_symmetric(values, label, SYMMETRY_TOLERANCES[0 if narrow else 1], exponent)
     values = np.ascontiguousarray(0.5 * (values + values.T))
     if is_semidefinite(values):
         return np.ldexp(values, exponent), ""
@@ -267,6 +267,8 @@ def extreme_eigenvalues(matrix: Array) -> tuple[float, float]:
     which is what the check needs, and a crowd of eigenvalues at zero does no harm.
     """
     n = len(matrix)
+    if not matrix.any():  # Lanczos' method would find no vector to begin with
+        return 0.0, 0.0
     if n <= LANCZOS_ABOVE:
         values = np.linalg.eigvalsh(matrix)
         return float(values[0]), float(values[-1])
@@ -369,14 +371,14 @@ def _check_finite(matrix: NDArray, label: str) -> None:
     )
 
 
-def _check_symmetric(values: Array, label: str, tolerance: float) -> None:
+def _check_symmetric(values: Array, label: str, tolerance: float, exponent: int) -> None:
     difference = np.abs(values - values.T)
     worst = float(difference.max())
     if worst > tolerance * float(np.abs(values).max()):
         row, column = np.unravel_index(int(difference.argmax()), difference.shape)
         raise InputError(
             f"{label} is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ "
-            f"by {worst:.3g}, more than {tolerance:g} of the largest entry"
+            f"by {np.ldexp(worst, exponent):.3g}, more than {tolerance:g} of the largest entry"
         )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mkldash.errors import InputError
 from mkldash.kernels import _compiled
-from mkldash.kernels.base import Array, KernelTerm, RadialKernel
+from mkldash.kernels.base import Array, KernelTerm, ProductKernel, RadialKernel
 from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.checks import PLAIN_SIZES, check_size, check_square
 from mkldash.kernels.memory import DEFAULT_MEMORY_LIMIT, estimate_memory, refuse
@@ -75,8 +75,8 @@ class SquareBank(StoredBank):
         self.nbytes = square.nbytes
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        super().__setstate__(state)
-        self._square.flags.writeable = True
+        super().__setstate__({k: v for k, v in state.items() if k != "_square"})
+        self.__dict__["_square"] = state["_square"]
 
     def combine(self, theta: ArrayLike) -> SquareCombined:
         """The matrix times its weight, made when asked for."""
@@ -133,12 +133,16 @@ def build_square(
 
 
 def _square_of(term: KernelTerm, part: Array) -> Array:
-    """The kernel's matrix; radial kernels by the compiled distances, each pair once."""
+    """The kernel's matrix, from the distances or products of each pair once."""
     with np.errstate(over="ignore", invalid="ignore"):
+        # Nothing is named on the way, so that only the result lives beside the square.
         if isinstance(term.kernel, RadialKernel):
-            packed = _compiled.packed_distances(part)
-            return _compiled.unpack(term.kernel.profile(packed), len(part))
-        return np.ascontiguousarray(term.kernel.gram(part))
+            packed = term.kernel.profile(_compiled.packed_distances(part))
+        elif isinstance(term.kernel, ProductKernel):
+            packed = term.kernel.profile(_compiled.packed_products(part))
+        else:
+            return np.ascontiguousarray(term.kernel.gram(part))
+        return _compiled.unpack(packed, len(part))
 
 
 def given_square(

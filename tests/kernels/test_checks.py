@@ -50,7 +50,7 @@ def test_asymmetry_is_measured_by_the_largest_entry():
         check_gram(matrix, "kernel 0")
     check_gram(matrix.astype(np.float32), "kernel 0")
     matrix[0, 1] = 1.1e-3
-    with pytest.raises(InputError, match="not symmetric"):
+    with pytest.raises(InputError, match=r"not symmetric: .* differ by 0\.0011, more than 1e-05"):
         check_gram(matrix.astype(np.float32), "kernel 0")
 
 
@@ -109,6 +109,13 @@ def test_lanczos_decides_on_large_matrices(monkeypatch):
     values[0] = -2e-5
     with pytest.raises(InputError, match="least eigenvalue is -2e-05"):
         check_gram(with_eigenvalues(values), "kernel 0")
+
+
+def test_a_large_zero_matrix_has_eigenvalues_zero(monkeypatch):
+    monkeypatch.setattr(checks, "LANCZOS_ABOVE", 10)
+    assert extreme_eigenvalues(np.zeros((20, 20))) == (0.0, 0.0)
+    checked, note = check_gram(np.zeros((20, 20)), "kernel 0")
+    assert (note, checked.any()) == ("", False)
 
 
 def test_infinite_entries_are_counted():
