@@ -21,6 +21,7 @@ from mkldash.kernels.gaussian import Gaussian
 from mkldash.kernels.linear import Linear
 from mkldash.kernels.square import SquareBank
 from mkldash.problems.problem import Problem
+from mkldash.solvers import available_solvers
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
 from mkldash.solvers.shifted_svm import ShiftedSVM
 from tests.estimators.recipes import exact, exact_neighborhood, scaled_pair, three_classes
@@ -213,6 +214,16 @@ def test_the_usual_solver_follows_the_number_of_kernels() -> None:
     assert solver("precomputed", golden_kernels()) == "block-coordinate"
     assert solver("single", solver="block-coordinate") == "block-coordinate"
     assert solver("golden", solver=BlockCoordinateDescent(inner_tol=1e-8)) == "block-coordinate"
+
+
+@pytest.mark.parametrize("solver", available_solvers())
+def test_every_solver_may_be_named(solver: str) -> None:
+    X, y = golden_data()
+    usual = exact_neighborhood("single", rho=2.0).fit(X, y)
+    model = NeighborhoodKernelClassifier(rho=2.0, solver=solver, max_iter=5000).fit(X, y)
+    assert model.result_.last.origin.solver == solver
+    assert model.lower_ <= usual.upper_ * (1 + 1e-9)
+    assert usual.upper_ * (1 - 1e-8) <= model.upper_ <= usual.upper_ * (1 + 1e-3)
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
