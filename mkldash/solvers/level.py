@@ -160,6 +160,7 @@ class LevelMethod(OneKernelSolver):
         model = Model.of(cuts, problem.y, problem.loss.C)
         # With the time up, any average of the tangents still certifies a bound.
         found = None if cancel[0] else model.minimise()
+        solved = found is not None
         if found is None:
             found = Minimum(np.eye(len(cuts))[-1], alpha, 0)
             if not cancel[0]:
@@ -168,7 +169,7 @@ class LevelMethod(OneKernelSolver):
         if last is not None:
             minimum = max(minimum, last.model_minimum)
         gap = least - minimum
-        kept, halving_gap = self._kept(cuts, found.multipliers, last, gap)
+        kept, halving_gap = self._kept(cuts, found.multipliers, last, gap, solved)
         if kept.size < len(cuts):
             events.append(f"gap halved: {len(cuts) - kept.size} of {len(cuts)} cuts dropped")
         exact = not problem.bank.residuals.any()
@@ -191,11 +192,17 @@ class LevelMethod(OneKernelSolver):
         )
 
     def _kept(
-        self, cuts: tuple[Cut, ...], multipliers: Array, last: LevelSnapshot | None, gap: float
+        self,
+        cuts: tuple[Cut, ...],
+        multipliers: Array,
+        last: LevelSnapshot | None,
+        gap: float,
+        solved: bool,
     ) -> tuple[NDArray[np.intp], float]:
         """Which cuts stay, and the gap that the next halving is measured from.
 
-        The active ones alone have the same minimum, so bounds and level stand.
+        The active ones alone have the same minimum, so bounds and level stand; which
+        they are is known only when the linear program was solved.
         The newest must stay, or the last point would already lie below the level,
         and the one of the least value, which is the other bound.
         """
@@ -204,7 +211,7 @@ class LevelMethod(OneKernelSolver):
             return everything, gap
         if gap > 0.5 * last.halving_gap:
             return everything, last.halving_gap
-        if not self.drop_cuts:
+        if not (self.drop_cuts and solved):
             return everything, gap
         stays = multipliers > 0.0
         stays[-1] = True
