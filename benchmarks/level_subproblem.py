@@ -22,7 +22,7 @@ import importlib.util
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from statistics import median
 
 import numpy as np
@@ -62,19 +62,17 @@ def problem_of(name: str) -> Problem:
     return Problem(precomputed_bank(0.5 * (K + K.T)[None]), data.y, Hinge(C), Fixed((1.0,)), RHO)
 
 
-def instances(problem: Problem) -> dict[int, LeastNorm]:
-    """The programs that a run without dropping meets, by their number of cuts."""
-    found: dict[int, LeastNorm] = {}
+def instances(problem: Problem) -> Iterator[tuple[int, LeastNorm]]:
+    """The programs that a run without dropping meets, with their number of cuts."""
     for snapshot in LevelMethod(drop_cuts=False).iterate(problem):
         n_cuts = len(snapshot.cuts)
         if n_cuts in CUTS:
             model = Model.of(snapshot.cuts, problem.y, C)
             program = model.least_norm(snapshot.alpha, -snapshot.level)
             assert program is not None
-            found[n_cuts] = program
+            yield n_cuts, program
         if n_cuts >= max(CUTS):
-            break
-    return found
+            return
 
 
 def daqp(program: LeastNorm) -> Array:
@@ -224,7 +222,7 @@ def longest_silence(run: Callable[[], object]) -> float:
 def measure(name: str) -> None:
     """One data set: a line for each number of cuts and solver."""
     problem = problem_of(name)
-    for n_cuts, program in instances(problem).items():
+    for n_cuts, program in instances(problem):
         exact, residual = reference(program, daqp(program))
         print(f"{name}, {problem.n_rows} rows, {n_cuts} cuts")
         for title, package, contender in CONTENDERS:
@@ -258,7 +256,10 @@ def measure(name: str) -> None:
                 f"  {title:18} {1e3 * median(seconds):9.2f} ms  error {program.unit * error:8.1e}"
                 f"  violation {program.unit * worst:8.1e}  silence {1e3 * silence:7.1f} ms"
             )
-        print(f"  reference: off its optimality conditions by {program.unit * residual:.1e}")
+        print(
+            f"  reference: off its optimality conditions by {program.unit * residual:.1e}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

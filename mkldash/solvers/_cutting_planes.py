@@ -177,18 +177,20 @@ class Model:
         """
         from scipy.optimize import linprog
 
-        n_cuts, n_rows = self.gradients.shape
-        steepest = float(np.abs(self.gradients).max())
-        if not (np.isfinite(steepest) and np.isfinite(self.intercepts).all()):
+        n_rows = self.y.size
+        # With a huge C slopes differ by many powers of ten: each row has its own scale.
+        scale = np.abs(self.gradients).max(axis=1)
+        scale[scale == 0.0] = 1.0
+        unit = float(scale.min())
+        if not (np.isfinite(scale).all() and np.isfinite(self.intercepts).all()):
             return None
-        scale = steepest if steepest > 0.0 else 1.0
         cost = np.zeros(n_rows + 1)
         cost[-1] = 1.0
         box = np.tile([0.0, 1.0], (n_rows + 1, 1))
         box[-1] = -np.inf, np.inf
         found = linprog(
             cost,
-            A_ub=np.column_stack((self.gradients / scale, np.full(n_cuts, -1.0))),
+            A_ub=np.column_stack((self.gradients / scale[:, None], -unit / scale)),
             b_ub=-self.intercepts / (scale * self.C),
             A_eq=np.append(self.y, 0.0)[None],
             b_eq=[0.0],
@@ -201,7 +203,7 @@ class Model:
         )
         if found.status != 0 or found.x is None:
             return None
-        multipliers = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
+        multipliers = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0) / scale
         total = float(multipliers.sum())
         if not (np.isfinite(total) and total > 0.0 and np.isfinite(found.x).all()):
             return None
@@ -211,9 +213,9 @@ class Model:
     def nearest(self, alpha: Array, level: float) -> Nearest:
         """The point nearest to feasible `alpha` at which no tangent exceeds `level`.
 
-        DAQP finds it, in units of the least distance at which the point can be:
-        so its tolerances are relative to the step, however small that gets.  The
-        exact projection then takes away the last rounding errors of feasibility.
+        DAQP finds it, in units of the least distance at which the point can be: so
+        its tolerances are relative to the step, however small that gets.  The exact
+        projection then takes away the last rounding errors of feasibility.
 
         Parameters
         ----------
@@ -231,6 +233,14 @@ class Model:
         room = level - self.values(alpha)
         excess = float((self.gradients @ (point - alpha) - room).max())
         return Nearest(point, excess, iterations, optimal)
+
+    def towards(self, point: Array, minimiser: Array, level: float) -> Array:
+        """The first point below `level` on the way from `point` to the model's minimiser."""
+        above, below = self.values(point) - level, self.values(minimiser) - level
+        blocking = above > 0.0
+        drop = np.maximum(above[blocking] - below[blocking], np.finfo(float).tiny)
+        share = min(1.0, float((above[blocking] / drop).max(initial=0.0)))
+        return np.asarray(point + share * (minimiser - point))
 
     def least_norm(self, alpha: Array, level: float) -> LeastNorm | None:
         """The program that `nearest` solves; None when `alpha` is the nearest point."""

@@ -232,21 +232,21 @@ class _Step:
 def _next_point(problem: Problem, last: LevelSnapshot) -> _Step | None:
     """The last point's projection onto the level set; None when there is no next point.
 
-    Should the quadratic program fail, the model's minimiser lies below every level:
-    it is the step of the plain cutting-plane method.
+    Near the optimum all gradients are nearly parallel where alpha is free, and the
+    quadratic program may fail.  The model's minimiser lies below every level, and so
+    does some point on the way there.
     """
+    level = -last.level
     model = Model.of(last.cuts, problem.y, problem.loss.C)
-    nearest = model.nearest(last.alpha, -last.level)
-    if nearest.excess <= _ABOVE_LEVEL * last.model_gap:
-        if nearest.optimal:
-            return _Step(nearest.point, nearest.iterations)
-        said = "quadratic program stopped early: its point lies below the level and is taken"
-        return _Step(nearest.point, nearest.iterations, (said,))
+    nearest = model.nearest(last.alpha, level)
+    if nearest.optimal and nearest.excess <= _ABOVE_LEVEL * last.model_gap:
+        return _Step(nearest.point, nearest.iterations)
     found = model.minimise()
     if found is None:
         return None
-    said = "quadratic program failed: the minimiser of the model is taken"
-    return _Step(found.point, nearest.iterations, (said,), failed=True)
+    said = "quadratic program inexact: its point is moved towards the model's minimiser"
+    point = model.towards(nearest.point, found.point, level)
+    return _Step(point, nearest.iterations, (said,), failed=True)
 
 
 def _finished(last: LevelSnapshot) -> bool:

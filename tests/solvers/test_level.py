@@ -273,7 +273,7 @@ def test_one_class_has_one_feasible_point():
 
 @pytest.mark.parametrize("optimal", [False, True])
 def test_a_quadratic_program_that_fails_is_survived(monkeypatch, optimal):
-    """Nonsense for an answer: the method goes on with the model's minimiser."""
+    """Nonsense for an answer: the method goes on towards the model's minimiser."""
     problem, K = random_problem(10, n=20, C=1.0, rho=10.0)
     monkeypatch.setattr(
         _cutting_planes, "_shortest", lambda program: (np.full(20, np.nan), 7, optimal)
@@ -281,17 +281,42 @@ def test_a_quadratic_program_that_fails_is_survived(monkeypatch, optimal):
     result = solve(LevelMethod(), problem, stop=StopRule(tol=1e-3, max_iter=2000))
     assert result.status is Status.CONVERGED
     assert result.upper == pytest.approx(conic_optimum(problem, K), rel=2e-3)
-    assert "quadratic program failed" in result.last.events[0]
+    assert "quadratic program inexact" in result.last.events[0]
     assert result.last.failures == result.iterations
 
 
-def test_a_point_below_the_level_is_taken_from_a_program_that_stopped_early(monkeypatch):
-    problem, _K = random_problem(10, n=20, C=1.0, rho=10.0)
+def test_an_inexact_answer_is_moved_below_the_level(monkeypatch):
+    """Answers that stop at 90 % of the way, and do not know it."""
+    problem, K = random_problem(10, n=20, C=1.0, rho=10.0)
     honest = _cutting_planes._shortest
-    monkeypatch.setattr(_cutting_planes, "_shortest", lambda program: (*honest(program)[:2], False))
+
+    def short(program):
+        x, steps, _ = honest(program)
+        return 0.9 * x, steps, True
+
+    monkeypatch.setattr(_cutting_planes, "_shortest", short)
+    found = snapshots(problem, 30)
+    for last, s in itertools.pairwise(found):
+        model = Model.of(last.cuts, problem.y, 1.0)
+        assert model.values(s.alpha).max() <= -last.level + 1e-9
+        assert abs(problem.y @ s.alpha) <= 1e-12
+        assert s.failures == last.failures + 1
     result = solve(LevelMethod(), problem, stop=StopRule(tol=1e-6))
     assert result.status is Status.CONVERGED
-    assert "stopped early" in result.last.events[0]
+    assert result.upper == pytest.approx(conic_optimum(problem, K), rel=2e-6)
+
+
+def test_slopes_of_very_different_sizes():
+    """A huge C: the second tangent is many powers of ten steeper than the first."""
+    problem, _ = random_problem(12, n=16, C=1000.0, rho=0.05)
+    model = Model.of(snapshots(problem, 2)[1].cuts, problem.y, 1000.0)
+    steepness = np.abs(model.gradients).max(axis=1)
+    assert steepness[1] > 1e9 * steepness[0]
+    shares = np.logspace(-14, 0, 3000)
+    best = max(model.bound(np.array([1.0 - share, share])) for share in shares)
+    assert model.bound(model.minimise().multipliers) >= best * (1 + 1e-9)
+    result = solve(LevelMethod(), problem, stop=StopRule(tol=1e-6, max_iter=1000))
+    assert result.status is Status.CONVERGED
 
 
 def test_a_linear_program_that_fails_leaves_valid_bounds(monkeypatch):
