@@ -26,12 +26,18 @@ from mkldash.solvers.stopping import StopRule
 from mkldash.streaming import State
 from mkldash.views import lessons
 from mkldash.views._front_end import is_live
+from mkldash.views._plane import ThreeRows
 from mkldash.views.base import Scene
 from mkldash.views.lessons._widget import FrameWidget
 from mkldash.views.lessons.algorithm_2 import reciprocal_curve, tangent_step
 from mkldash.views.lessons.algorithm_3 import sphere
+from mkldash.views.lessons.level_method import _targets
+from mkldash.views.lessons.neighborhood import _strength
 from mkldash.views.lessons.sets import boundary, shade, surface
+from mkldash.views.level_bounds import NeighborhoodBoundsView
+from mkldash.views.level_plane import LevelPlaneView
 from tests.recipes import golden_problem
+from tests.views import _neighborhood as fake
 
 BETA = np.array([1.0, 0.35])
 W = np.array([0.45, 2.1])
@@ -105,8 +111,34 @@ def pictures(run: list) -> Iterator[tuple[str, lessons.Picture]]:
     yield "bounds", lessons.draw_bounds(run, Scene(tol=1e-3))
     yield "bars", lessons.draw_bars(run)
     yield "run", lessons.EmbeddedRun(problem, name="golden").still()
+    yield from neighborhood_pictures()
     curve = lessons.Curve("$h$", [1, 10], [1, 100], dots=True)
     yield "curves", lessons.draw_curves([curve], title="T", x_label="x", y_label="y", log="xy")
+
+
+def neighborhood_pictures() -> Iterator[tuple[str, lessons.Picture]]:
+    X, y = fake.rows()
+    K = fake.gaussian(X, X)
+    problem, three = fake.problem(K, y), fake.triangle()
+    scene, flat = lessons.whole_scene(problem), lessons.whole_scene(three)
+    level, steps = fake.level_run(three, 8), fake.gradient_run(problem)
+    yield "kernel", lessons.draw_kernel(X, y, K)
+    yield "heatmaps", lessons.draw_heatmaps({"one": (steps, scene), "two": (steps[:3], scene)})
+    yield "seen", lessons.draw_seen(K @ y, 0.9 * K @ y, y)
+    yield "bias", lessons.draw_bias(np.full(24, 0.3), X[:, 0], y)
+    yield "neighborhood run", lessons.draw_neighborhood_run(steps, scene)
+    yield "level steps", lessons.draw_level_steps(level, flat, range(4))
+    yield "level bounds", lessons.draw_level_bounds({"level": level}, flat)
+    paths = {"level": level, "gradient": fake.gradient_run(three)}
+    yield "paths", lessons.draw_paths(paths, flat)
+    point = lessons.Point("two rows", np.array([0.0, 10.0]), np.array([1.0, -1.0]), 1.0, (-9, -1))
+    yield "imbalance", lessons.draw_imbalance([point])
+    yield "race", lessons.draw_race({"toy": paths}, 1e-3)
+    rho, shares = np.array([1.0, 10.0]), np.array([[0.5, 0.6], [0.7, 0.9]])
+    scored = lessons.Scored("toy", rho, {"C = 1": shares}, {"C = 1": shares[0]})
+    yield "accuracies", lessons.draw_accuracies([scored])
+    weights = np.array([[1.0, 0.0, 0.2], [0.1, 0.001, 1.0]])
+    yield "weights", lessons.draw_weights_by_rho(rho, weights, ["a", "b", "c"])
 
 
 class TestPictures:
@@ -199,6 +231,116 @@ def test_key_numbers_are_shown_and_found(monkeypatch: pytest.MonkeyPatch) -> Non
     ((bundle,), options) = shown[0]
     assert bundle == {"text/plain": "answer = 42.000"}
     assert options["metadata"] == {lessons.KEY_TYPE: {"name": "answer", "digits": "42.000"}}
+
+
+class TestNeighborhood:
+    def test_words_of_the_kernel_hold_its_means(self) -> None:
+        X, y = fake.rows()
+        K = np.where(np.equal.outer(y, y), 0.75, 0.25)
+        said = lessons.draw_kernel(X, y, K).text
+        assert "0.75 within a class and 0.25 between" in said
+
+    def test_scene_holds_the_whole_matrix_by_class(self) -> None:
+        problem = fake.triangle((1.0, -1.0, 1.0))
+        scene = lessons.whole_scene(problem, 1e-3)
+        assert scene.gram is not None
+        np.testing.assert_array_equal(scene.gram.rows, [1, 0, 2])
+        np.testing.assert_array_equal(scene.gram.y, [-1.0, 1.0, 1.0])
+        K = problem.bank.combine(np.ones(1)).matrix()
+        np.testing.assert_array_equal(scene.gram.K, K[np.ix_([1, 0, 2], [1, 0, 2])])
+        assert (scene.tol, scene.cost, scene.rho) == (1e-3, 1.0, 0.5)
+
+    @pytest.mark.parametrize(("size", "strength"), [
+        (1.0, 1.0), (0.3, 1.0), (0.15, 5.0), (0.09, 10.0), (0.02, 50.0), (0.0, 1.0)
+    ])  # fmt: skip
+    def test_faint_stripes_are_drawn_stronger_by_a_round_factor(
+        self, size: float, strength: float
+    ) -> None:
+        info = SimpleNamespace(learnt=np.full((4, 4), size), limit=1.0)
+        assert _strength(info) == strength  # type: ignore[arg-type]
+
+    def test_targets_are_feet_in_the_plane_of_the_triangle(self) -> None:
+        problem = fake.triangle(C=0.3)
+        run, scene = fake.gradient_run(problem), lessons.whole_scene(problem)
+        assert scene.gram is not None
+        rows = ThreeRows(scene.gram.K, scene.gram.y, 0.3, 0.5)
+        feet, ends = _targets(rows, run, scene)
+        assert len(feet) == len(ends) > 0
+        # The projection of a foot onto the triangle is the end: at a right angle to the edge.
+        corners = rows.drawn(rows.triangle)
+        for foot, end in zip(feet, ends, strict=True):
+            assert np.max((corners - end) @ (foot - end)) <= 1e-12
+
+    def test_gain_is_by_split(self) -> None:
+        shares = np.array([[0.5, 0.7], [0.8, 0.8]])
+        scored = lessons.Scored("t", np.ones(2), {"a": shares}, {"a": np.array([0.5, 0.6])})
+        mean, error = scored.gain("a")
+        np.testing.assert_allclose(mean, [5.0, 25.0])
+        np.testing.assert_allclose(error, [5.0, 5.0])
+
+
+@pytest.fixture
+def walk() -> lessons.Scrubber:
+    def make(rho: float) -> tuple[list, Scene]:
+        problem = fake.triangle(rho=rho)
+        return fake.level_run(problem, 6), lessons.whole_scene(problem)
+
+    views = [LevelPlaneView, NeighborhoodBoundsView]
+    return lessons.Scrubber(
+        make, lessons.Dial("ρ", 0.5, 0.05, 50.0), views,
+        lambda run, scene: lessons.draw_level_steps(run, scene, range(3)),
+    )  # fmt: skip
+
+
+class TestScrubber:
+    def test_a_program_sees_the_still(self, walk: lessons.Scrubber) -> None:
+        data, _ = walk._repr_mimebundle_()
+        assert set(data) == {"image/png", "text/plain"}
+        assert data["text/plain"].startswith("Iteration 0: Iterate 0 lies ")
+
+    def test_steps_stay_within_the_run(self, walk: lessons.Scrubber) -> None:
+        walk.step(-1)
+        assert walk.cursor == 0
+        walk.scrub(99)
+        assert walk.cursor == 5
+        assert walk.sentence().startswith("ρ = 0.5, 5 of 5 iterations. Iterate 5 lies ")
+
+    def test_it_plays_to_the_end_and_then_from_the_start(self, walk: lessons.Scrubber) -> None:
+        walk.toggle()
+        for _ in range(9):
+            walk.advance()
+        assert (walk.cursor, walk.playing) == (5, False)
+        walk.toggle()
+        assert (walk.cursor, walk.playing) == (0, True)
+        walk.toggle()
+        walk.advance()
+        assert (walk.cursor, walk.playing) == (0, False)
+
+    def test_the_dial_solves_anew_and_keeps_the_place(self, walk: lessons.Scrubber) -> None:
+        walk.scrub(3)
+        before = walk.run
+        walk.choose(0.5)
+        assert walk.run is before
+        walk.choose(5.0)
+        assert walk.run is not before
+        assert walk.scene.rho == 5.0
+        assert walk.cursor == 3
+
+    def test_the_page_follows_its_buttons(self, walk: lessons.Scrubber) -> None:
+        widget = walk._widget
+        assert widget is walk._widget
+        page = walk._walk
+        assert "Iterate 0 lies" in page.sentence.text
+
+        async def press() -> None:
+            walk.step()
+            walk.wake()
+
+        asyncio.run(press())
+        assert page.cursor.value == 1
+        assert "Iterate 1 lies" in page.sentence.text
+        assert "cut at the level" in page.key.text
+        assert page.play.label == "▶ Play"
 
 
 @pytest.fixture

@@ -17,27 +17,54 @@ from mkldash.views.lessons.algorithm_3 import draw_pruning, draw_sphere
 from mkldash.views.lessons.canvas import Curve, Picture, draw_curves
 from mkldash.views.lessons.embedded import EmbeddedRun
 from mkldash.views.lessons.key_numbers import KEY_TYPE, key_number
+from mkldash.views.lessons.level_method import draw_level_bounds, draw_level_steps, draw_paths
+from mkldash.views.lessons.neighborhood import (
+    draw_bias,
+    draw_heatmaps,
+    draw_kernel,
+    draw_neighborhood_run,
+    draw_seen,
+    whole_scene,
+)
 from mkldash.views.lessons.parts import draw_parts
 from mkldash.views.lessons.planes import Panel, draw_classifiers, draw_points
+from mkldash.views.lessons.projections import Point, draw_imbalance
+from mkldash.views.lessons.races import Scored, draw_accuracies, draw_race, draw_weights_by_rho
 from mkldash.views.lessons.runs import draw_bars, draw_bounds
+from mkldash.views.lessons.scrubber import Dial, Scrubber
 from mkldash.views.lessons.sets import draw_three_kernels, draw_two_kernels
 
 __all__ = [
     "KEY_TYPE",
     "Curve",
+    "Dial",
     "EmbeddedRun",
     "Panel",
     "Picture",
+    "Point",
+    "Scored",
+    "Scrubber",
     "TangentStep",
+    "draw_accuracies",
     "draw_bars",
+    "draw_bias",
     "draw_bounds",
     "draw_chord",
     "draw_classifiers",
     "draw_counts",
     "draw_curves",
+    "draw_heatmaps",
+    "draw_imbalance",
+    "draw_kernel",
+    "draw_level_bounds",
+    "draw_level_steps",
+    "draw_neighborhood_run",
     "draw_parts",
+    "draw_paths",
     "draw_points",
     "draw_pruning",
+    "draw_race",
+    "draw_seen",
     "draw_slack",
     "draw_sphere",
     "draw_tangent_step",
@@ -45,5 +72,7 @@ __all__ = [
     "draw_two_kernels",
     "draw_walk",
     "draw_weight_step",
+    "draw_weights_by_rho",
     "key_number",
+    "whole_scene",
 ]

@@ -16,7 +16,7 @@ from mkldash.views.lessons.canvas import INK, Axes, Figure, Picture, paint
 
 Array = NDArray[np.float64]
 
-__all__ = ["Panel", "draw_classifiers", "draw_points"]
+__all__ = ["Panel", "draw_classifiers", "draw_points", "put_points"]
 
 GRID = 120
 Extent = tuple[float, float, float, float]
@@ -63,6 +63,11 @@ def _scatter(axes: Axes, X: Array, y: Array, extent: Extent) -> None:
             linewidths=0.7, zorder=3,
         )  # fmt: skip
     axes.set(xlim=extent[:2], ylim=extent[2:], xticks=(), yticks=())
+
+
+def put_points(axes: Axes, X: Array, y: Array) -> None:
+    """Rows with two features onto given axes, a colour and a marker for each class."""
+    _scatter(axes, X, y, _extent(X))
 
 
 def draw_points(X: Array, y: Array) -> Picture:
