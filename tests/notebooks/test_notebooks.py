@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,8 +46,12 @@ def watched(notebook: nbformat.NotebookNode) -> dict[str, list[str]]:
 
 
 def shown(cell: nbformat.NotebookNode) -> list[object]:
-    """What a reader sees of a cell's outputs: everything but counters."""
-    return [(o.get("text"), o.get("data"), o.get("metadata")) for o in cell.outputs]
+    """What a reader sees of a cell's outputs: everything but counters, and digits of times."""
+    seen = [(o.get("text"), o.get("data"), o.get("metadata")) for o in cell.outputs]
+    if "clock" in cell.metadata.get("tags", []):
+        assert not [data for _, data, _ in seen if data and "image/png" in data]
+        return [re.sub(r"\d+", "#", json.dumps(part)) for part in seen]
+    return list(seen)
 
 
 class TestCommitted:
