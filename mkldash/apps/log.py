@@ -6,8 +6,8 @@ import html
 from collections import deque
 
 from mkldash.apps import ui
+from mkldash.apps.jobs import Extra
 from mkldash.apps.phrases import for_page
-from mkldash.apps.player import Extra
 from mkldash.apps.state import AppState
 from mkldash.streaming import Session
 

@@ -17,8 +17,10 @@ from mkldash.experiments.choices import Choices
 from mkldash.experiments.problem_kinds import PROBLEMS, ProblemKind
 from mkldash.kernels.banks import SINGLE
 
-__all__ = ["CHOICES", "COSMETIC", "TABLE", "AppState"]
+__all__ = ["CHOICES", "COSMETIC", "FEW_ROWS", "TABLE", "AppState"]
 
+#: Training rows up to which all solvers run beside the chosen one unless said otherwise.
+FEW_ROWS = 1000
 
 #: The choices of the elastic-net problem.
 CHOICES: tuple[Choice, ...] = choices_of("elastic-net")
@@ -71,6 +73,23 @@ class AppState:
     def solvers(self) -> Mapping[str, str]:
         """Names and titles of the solvers that take the present problem and kernels."""
         return solver_titles(self.problem, self["bank"])
+
+    def rivals(self, n_rows: int) -> tuple[str, ...]:
+        """Names of the solvers to run beside the chosen one on `n_rows` training rows."""
+        named = self.values.get("compare", ())
+        if named is None:
+            named = tuple(self.solvers()) if n_rows <= FEW_ROWS else ()
+        return tuple(n for n in self.solvers() if n in named and n != self["solver"])
+
+    @functools.cached_property
+    def sweep_key(self) -> tuple[object, ...]:
+        """Everything but rho that a sweep over rho depends on."""
+        left_out = COSMETIC | {"rho", "solver", "tol", "max_iter"}
+        kept = {n: v for n, v in self.values.items() if n not in left_out}
+        return (
+            self.problem, self.table,
+            *sorted((n, v) for n, v in kept.items() if not n.startswith(OPTION)),
+        )  # fmt: skip
 
     def choices_offered(self) -> Iterator[Choice]:
         """All choices of this state, the solver's options last."""
