@@ -90,3 +90,26 @@ def test_warm_start_and_cancel():
     assert solve_shifted(K, y, 1.0, 10.0, tol=1e-12, cancel=flag).steps == 0
     outside = solve_shifted(K, y, 1.0, 10.0, alpha=np.full(len(y), 5.0), tol=1e-8)
     np.testing.assert_allclose(outside.alpha, cold.alpha, atol=1e-5)
+
+
+@pytest.mark.parametrize("C", [1e-2, 1.0, 100.0])
+@pytest.mark.parametrize("rho", [0.01, 100.0, math.inf])
+def test_blocks_of_rows_end_where_pairs_end(C, rho):
+    from mkldash.solvers import _compiled_shifted
+
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((_compiled_shifted.BLOCKS_FROM + 40, 3))
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(len(X)) > 0, 1.0, -1.0)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 12)
+    found = solve_shifted(K, y, C, rho, tol=1e-8)
+    lower, upper = bounds(K, y, C, rho, found)
+    a, g = np.zeros(len(y)), y.copy()
+    flag = np.zeros(1, dtype=np.uint8)
+    _compiled_shifted.shifted_smo(K, y, C, rho, a, g, 0.0, 1e-8, 10**7, flag)
+    pairs = a @ y - 0.5 * a @ K @ a - (a @ a) ** 2 / (8 * rho)
+    # A violation of tol costs at most C tol in every row.
+    assert 0.0 <= upper - lower + 1e-12 * upper <= C * len(y) * 1e-8
+    assert lower == pytest.approx(pairs, rel=1e-9)
+    assert found.alpha.min() >= 0.0
+    assert found.alpha.max() <= C
+    assert abs(y @ found.alpha) <= 1e-10 * C * len(y)
