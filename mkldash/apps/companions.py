@@ -270,7 +270,7 @@ class Companions:
         def run(
             solver: Solver, problem: Problem, start: WarmStart | None, stop: StopRule
         ) -> Result | None:
-            return self._solve(solver, problem, start, stop, control, Trace(budget=0))
+            return self._solve(solver, problem, start, stop, control, Trace(budget=1))
 
         @contextlib.contextmanager
         def turn() -> Iterator[None]:
@@ -329,7 +329,8 @@ def _due(session: Session, asked: float) -> float | None:
 
 def _ended(solver: Solver, result: Result) -> str:
     """How a solver beside the run did, for the log."""
-    cost = f"{result.iterations} iterations, {result.seconds:.2g} s"
+    unit = "iteration" if result.iterations == 1 else "iterations"
+    cost = f"{result.iterations} {unit}, {result.seconds:.2g} s"
     if result.status is Status.TIME_LIMIT:
         return (
             f"Beside it, {solver.title}: stopped at its limit of {RIVAL_SECONDS:g} s "

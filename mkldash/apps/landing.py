@@ -64,6 +64,30 @@ LESSONS: tuple[Lesson, ...] = (
         "elastic_net",
         "data=sonar&bank=paper&eta=0.75&C=100&tol=0.001&speed=12",
     ),
+    Lesson(
+        "What ρ does",
+        "Two moons: drag ρ from 0.01 to 10⁶ and watch the boundary and the test accuracy.",
+        "neighborhood_kernel",
+        "data=two-moons&rho=1&C=1&sigma_factor=1&tol=0.000001&speed=12",
+    ),
+    Lesson(
+        "Liver, all solvers",
+        "The paper's first data set: several solvers race to one certified answer.",
+        "neighborhood_kernel",
+        "data=liver&rho=100&C=1&sigma_factor=4&tol=0.000001&train_fraction=1&speed=12",
+    ),
+    Lesson(
+        "Large ρ is the plain SVM",
+        "ρ infinite: no neighborhood, shift 0. Type 100 and see what changes.",
+        "neighborhood_kernel",
+        "data=pima&rho=inf&C=1&sigma_factor=4&tol=0.000001&speed=12",
+    ),
+    Lesson(
+        "Many kernels and a neighborhood",
+        "Two moons, 39 kernels: weights are learnt while the combined kernel bends.",
+        "neighborhood_kernel",
+        "data=two-moons&bank=paper&solver=block-coordinate&rho=1&eta=0.5&C=1&tol=0.0001&speed=12",
+    ),
 )
 
 

@@ -22,7 +22,7 @@ TABLE = frozenset({"separator", "decimal", "header", "label", "positive", "missi
 #: What a bank is called where one kernel is the rule.
 _BANK_TITLES: Mapping[str, str] = MappingProxyType(
     {
-        SINGLE: "one Gaussian, width from the data",
+        SINGLE: "one Gaussian kernel",
         "paper": "paper: Gaussians and polynomials",
         "gaussian": "gaussian: ten widths",
         "linear": "linear: one per feature",

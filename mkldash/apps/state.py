@@ -74,12 +74,16 @@ class AppState:
         """Names and titles of the solvers that take the present problem and kernels."""
         return solver_titles(self.problem, self["bank"])
 
-    def rivals(self, n_rows: int) -> tuple[str, ...]:
-        """Names of the solvers to run beside the chosen one on `n_rows` training rows."""
+    def compared(self, n_rows: int) -> tuple[str, ...]:
+        """Names of the solvers to see on `n_rows` training rows; the chosen one is seen anyway."""
         named = self.values.get("compare", ())
         if named is None:
             named = tuple(self.solvers()) if n_rows <= FEW_ROWS else ()
-        return tuple(n for n in self.solvers() if n in named and n != self["solver"])
+        return tuple(name for name in self.solvers() if name in named)
+
+    def rivals(self, n_rows: int) -> tuple[str, ...]:
+        """Those of `compared` that run beside the chosen one."""
+        return tuple(name for name in self.compared(n_rows) if name != self["solver"])
 
     @functools.cached_property
     def sweep_key(self) -> tuple[object, ...]:
