@@ -15,6 +15,14 @@ Floats = NDArray[np.float64]
 _REORDER = {"reassoc", "nsz", "contract", "arcp"}  # lets sums use vector registers
 _EPS = 2.220446049250313e-16
 _MOST_NEWTON = 60
+_MOST_QUICK = 8
+_MOST_WRITES = 3
+
+#: Rows of the sample whose root begins the search, and Newton steps taken on it.
+_SAMPLE, _SAMPLE_STEPS = 256, 3
+
+#: Excess, in units of C, from which one more step of Newton's is taken for the last.
+_LAST_STEP = 0.5
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
@@ -54,14 +62,47 @@ def filled_and_slope(s: Floats, shift: float, C: float) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
-def unfold(v: Floats, y: Floats, shift: float, C: float) -> tuple[Floats, float]:
-    """x_i = clip(v_i - shift y_i, 0, C), and y'x."""
-    x = np.empty(v.shape[0])
+def unfold(v: Floats, y: Floats, shift: float, C: float, x: Floats) -> tuple[float, float]:
+    """Write x_i = clip(v_i - shift y_i, 0, C); y'x, and how many lie strictly between.
+
+    `x` is handed in: the page faults of fresh memory cost more than the rest.
+    """
     excess = 0.0
+    inside = 0.0
     for i in range(v.shape[0]):
-        x[i] = min(max(v[i] - shift * y[i], 0.0), C)
-        excess += y[i] * x[i]
-    return x, excess
+        clipped = min(max(v[i] - shift * y[i], 0.0), C)
+        x[i] = clipped
+        excess += y[i] * clipped
+        inside += 1.0 if (clipped > 0.0) & (clipped < C) else 0.0
+    return excess, inside
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def excess_and_slope(v: Floats, y: Floats, shift: float, C: float) -> tuple[float, float]:
+    """y'x of `unfold` and how many x_i lie strictly between 0 and C; writes nothing."""
+    excess = 0.0
+    inside = 0.0
+    for i in range(v.shape[0]):
+        clipped = min(max(v[i] - shift * y[i], 0.0), C)
+        excess += y[i] * clipped
+        inside += 1.0 if (clipped > 0.0) & (clipped < C) else 0.0
+    return excess, inside
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def checked_excess(
+    v: Floats, y: Floats, shift: float, C: float
+) -> tuple[float, float, float, float]:
+    """`excess_and_slope`, the sum of the labels, and 0 when all values can be used."""
+    excess, inside, labels, odd, size = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(v.shape[0]):
+        clipped = min(max(v[i] - shift * y[i], 0.0), C)
+        excess += y[i] * clipped
+        inside += 1.0 if (clipped > 0.0) & (clipped < C) else 0.0
+        labels += y[i]
+        odd += abs(y[i] * y[i] - 1.0)
+        size += 0.0 * v[i]  # NaN where v is not finite
+    return excess, inside, labels, odd + size
 
 
 @njit(cache=True, nogil=True)
@@ -275,12 +316,74 @@ def sorted_root(starts: Floats, C: float, target: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def project_newton(v: Floats, y: Floats, C: float) -> tuple[Floats, float, float, int, float]:
-    """Everything in one call: x, y'x, shift, evaluations, and 0 when all values can be used."""
-    s, positive, odd = fold(v, y, C)
-    if odd != 0.0 or positive == 0.0 or positive == v.shape[0]:
-        return np.zeros(v.shape[0]), 0.0, 0.0, 0, odd
-    shift, evaluations = newton_root(s, C, C * positive)
+def first_shift(v: Floats, y: Floats, C: float) -> float:
+    """Where Newton begins: the root for a sample of the rows, or nearly that."""
+    n = v.shape[0]
+    m = n if n <= 2 * _SAMPLE else _SAMPLE
+    s = np.empty(m)
+    positive, mean = 0.0, 0.0
+    for k in range(m):
+        # Neighbours in eights, so that few cache lines are read; eights far apart,
+        # so that rows in some order are sampled throughout.
+        i = k if m == n else (k >> 3) * (n // (m >> 3)) + (k & 7)
+        up = 0.5 * (1.0 + y[i])
+        s[k] = y[i] * v[i] - up * C
+        positive += up
+        mean += s[k] / m
+    shift = C * positive / m + mean
+    for _ in range(_SAMPLE_STEPS):
+        value, slope = filled_and_slope(s, shift, C)
+        if slope == 0.0:
+            break
+        shift -= (value - C * positive) / slope
+    return shift
+
+
+@njit(cache=True, nogil=True)
+def quick_root(v: Floats, y: Floats, C: float) -> tuple[float, int, float, float]:
+    """Newton on v and y themselves; leaves what is flat or cycles to `newton_root`.
+
+    Returns
+    -------
+    shift
+        NaN when it did not arrive.
+    evaluations, labels, odd
+        As `checked_excess` returns them.
+    """
+    shift = first_shift(v, y, C)
+    excess, slope, labels, odd = checked_excess(v, y, shift, C)
+    for evaluation in range(1, _MOST_QUICK):
+        if slope == 0.0 or odd != 0.0:
+            return np.nan, evaluation, labels, odd
+        shift += excess / slope
+        # A step this short seldom crosses a breakpoint: whoever writes the result
+        # evaluates there anyway, and sees whether it was the last.
+        if abs(excess) <= _LAST_STEP * C:
+            return shift, evaluation, labels, odd
+        excess, slope = excess_and_slope(v, y, shift, C)
+    return np.nan, _MOST_QUICK, labels, odd
+
+
+@njit(cache=True, nogil=True)
+def project_newton(v: Floats, y: Floats, C: float, x: Floats) -> tuple[float, float, int, float]:
+    """Everything in one call: writes x; y'x, shift, evaluations, and 0 when all can be used."""
+    n = v.shape[0]
+    shift, evaluations, labels, odd = quick_root(v, y, C)
+    if odd != 0.0 or abs(labels) == n:
+        x[:] = 0.0
+        return 0.0, 0.0, 0, odd
+    if np.isnan(shift):
+        s, positive, _ = fold(v, y, C)
+        shift, more = newton_root(s, C, C * positive)
+        evaluations += more
+    for _ in range(_MOST_WRITES):
+        excess, slope = unfold(v, y, shift, C, x)
+        evaluations += 1
+        if abs(excess) <= _EPS * max(1.0, abs(shift)) * max(1.0, slope):
+            return excess, shift, evaluations, odd
+        if slope == 0.0:
+            break
+        shift += excess / slope
     shift = polish(v, y, shift, C)
-    x, excess = unfold(v, y, shift, C)
-    return x, excess, shift, evaluations, odd
+    excess, _ = unfold(v, y, shift, C, x)
+    return excess, shift, evaluations + 1, odd

@@ -12,8 +12,7 @@ eqs. 15 to 22; their uniqueness claim needs this care.)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,12 +29,13 @@ Method = Literal["newton", "bisection", "brent", "sort"]
 #: Above it, C is compared with the values first.
 _LARGE = 100.0
 
+_FLOAT = np.dtype(np.float64)
+
 #: Root finders: Newton's is the fastest, sorting the one without iterations.
 METHODS: tuple[Method, ...] = ("newton", "bisection", "brent", "sort")
 
 
-@dataclass(frozen=True, eq=False)
-class Projection:
+class Projection(NamedTuple):
     """The nearest feasible point.
 
     Attributes
@@ -52,7 +52,14 @@ class Projection:
     evaluations: int
 
 
-def project(v: ArrayLike, y: ArrayLike, C: float, *, method: Method = "newton") -> Projection:
+def project(
+    v: ArrayLike,
+    y: ArrayLike,
+    C: float,
+    *,
+    method: Method = "newton",
+    out: Array | None = None,
+) -> Projection:
     """Nearest point to `v` with 0 <= x <= C and y'x = 0, exact within rounding.
 
     Parameters
@@ -66,6 +73,9 @@ def project(v: ArrayLike, y: ArrayLike, C: float, *, method: Method = "newton") 
         How the root of h is found: safeguarded Newton in O(n) an evaluation,
         bisection, Brent's interpolation, or a walk along the sorted
         breakpoints, O(n log n).  All agree within rounding.
+    out : array, shape (n,), optional
+        Where x is written; else new memory, whose page faults can cost more than
+        the projection.
 
     Returns
     -------
@@ -80,41 +90,48 @@ def project(v: ArrayLike, y: ArrayLike, C: float, *, method: Method = "newton") 
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     point, labels = _shaped(v, y, C)
-    C = _bound(point, float(C))
+    x = np.empty(point.size) if out is None else _checked_out(out, point.size)
+    if C > _LARGE:
+        C = _bound(point, C)
     if method == "newton":
-        x, excess, shift, evaluations, odd = _compiled.project_newton(point, labels, C)
+        excess, shift, evaluations, odd = _compiled.project_newton(point, labels, float(C), x)
         if odd != 0.0:
             _refuse(point, labels)
-        x = _balanced(x, excess, point, labels, shift, C)
-        return Projection(x, shift, evaluations)
-    s, positive, odd = _compiled.fold(point, labels, C)
-    if odd != 0.0:
-        _refuse(point, labels)
-    if positive in (0.0, point.size):
-        return Projection(np.zeros(point.size), 0.0, 0)
-    shift, evaluations = _root(s, C, C * positive, method)
-    shift = _compiled.polish(point, labels, shift, C)
-    x, excess = _compiled.unfold(point, labels, shift, C)
-    return Projection(_balanced(x, excess, point, labels, shift, C), shift, evaluations)
+    else:
+        s, positive, odd = _compiled.fold(point, labels, float(C))
+        if odd != 0.0:
+            _refuse(point, labels)
+        if positive in (0.0, point.size):
+            x[:] = 0.0
+            return Projection(x, 0.0, 0)
+        shift, evaluations = _root(s, float(C), C * positive, method)
+        shift = _compiled.polish(point, labels, shift, C)
+        excess, _ = _compiled.unfold(point, labels, shift, C, x)
+    if abs(excess) > 1e-14 * C * x.size:
+        _balance(x, excess, point, labels, shift, C)
+    return Projection(x, shift, evaluations)
 
 
-def _balanced(
-    x: Array, excess: float, point: Array, labels: Array, shift: float, C: float
-) -> Array:
-    """`x`, mixed with the next point on the other side of the root where that is needed.
+def _checked_out(out: Array, n: int) -> Array:
+    if out.shape != (n,) or out.dtype != np.float64 or not out.flags.c_contiguous:
+        raise InputError(f"out must be a contiguous float64 array of shape ({n},)")
+    return out
+
+
+def _balance(x: Array, excess: float, point: Array, labels: Array, shift: float, C: float) -> None:
+    """Mix x with the next point on the other side of the root.
 
     With values that are huge beside C, h jumps from one representable shift to
     the next; the mixture of both sides is feasible.
     """
-    if abs(excess) <= 1e-14 * C * point.size:
-        return x
     step = math.copysign(math.ulp(max(abs(shift), float(np.abs(point).max()))), excess)
+    other = np.empty(x.size)
     for _ in range(60):
-        other, beyond = _compiled.unfold(point, labels, shift + step, C)
+        beyond, _ = _compiled.unfold(point, labels, shift + step, C, other)
         if beyond * excess <= 0.0:
-            return np.asarray(x + (other - x) * (excess / (excess - beyond)))
+            x += (other - x) * (excess / (excess - beyond))
+            return
         step *= 2.0
-    return x
 
 
 def _bound(point: Array, C: float) -> float:
@@ -123,10 +140,8 @@ def _bound(point: Array, C: float) -> float:
     The root is at most M = max |v| in size, so that no x_i exceeds 2 M; a C far
     above that would only cost digits.
     """
-    if C <= _LARGE:
-        return C
     most = float(np.abs(point).max())
-    return min(C, 2.0 * most) if math.isfinite(most) and most > 0.0 else C
+    return min(float(C), 2.0 * most) if math.isfinite(most) and most > 0.0 else float(C)
 
 
 def _root(s: Array, C: float, target: float, method: Method) -> tuple[float, int]:
@@ -159,8 +174,7 @@ def _checked(v: ArrayLike, y: ArrayLike, C: float) -> tuple[Array, Array]:
 
 
 def _shaped(v: ArrayLike, y: ArrayLike, C: float) -> tuple[Array, Array]:
-    point = np.ascontiguousarray(v, dtype=np.float64)
-    labels = np.ascontiguousarray(y, dtype=np.float64)
+    point, labels = _plain(v), _plain(y)
     if point.ndim != 1 or point.shape != labels.shape or not point.size:
         raise InputError(
             f"v and y must be of one dimension and equally long, not {point.shape}, {labels.shape}"
@@ -168,6 +182,13 @@ def _shaped(v: ArrayLike, y: ArrayLike, C: float) -> tuple[Array, Array]:
     if not (math.isfinite(C) and C > 0.0):
         raise InputError(f"C must be a positive number, not {C!r}")
     return point, labels
+
+
+def _plain(values: ArrayLike) -> Array:
+    """As a float64 array; one that is sound is looked at, not handed to NumPy."""
+    if type(values) is np.ndarray and values.dtype is _FLOAT and values.flags.c_contiguous:
+        return values
+    return np.ascontiguousarray(values, dtype=np.float64)
 
 
 def _refuse(point: Array, labels: Array) -> NoReturn:

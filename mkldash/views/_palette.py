@@ -11,8 +11,12 @@ __all__ = [
     "ALERT",
     "CURSOR",
     "GHOST",
+    "INK",
+    "LEVEL",
+    "LINES",
     "LOWER",
     "NEGATIVE",
+    "OLIVE",
     "POSITIVE",
     "UPPER",
     "blend",
@@ -26,8 +30,22 @@ ACCENT = "#12876f"
 CURSOR = "#8a63d2"
 GHOST = "#8b929c"
 ALERT = "#e0314b"
+LEVEL = "#c2559d"
+OLIVE = "#8c7f10"
+#: For words and thin lines inside a picture: contrast 3.9 and more on both.
+INK = "#7d7f86"
 POSITIVE = UPPER
 NEGATIVE = LOWER
+
+#: Colour and dashes of several curves, the shown run's first.
+LINES: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (ACCENT, ()),
+    (LOWER, (10, 4)),
+    (UPPER, (3, 3)),
+    (LEVEL, (12, 3, 3, 3)),
+    (OLIVE, (6, 3)),
+    (INK, (1, 3)),
+)
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:
@@ -46,11 +64,11 @@ def sequential(n: int = 64) -> list[str]:
     return [f"{blend('#3a9ad9', '#12876f', t)}{round(20 + 235 * t):02x}" for t in steps]
 
 
-def diverging(n: int = 65) -> list[str]:
-    """From one class's colour through transparent to the other's."""
+def diverging(n: int = 65, *, most: int = 130, power: float = 0.7) -> list[str]:
+    """From one class's colour through transparent to the other's, `most` of 255 opaque."""
     colours = []
     for i in range(n):
         t = 2 * i / (n - 1) - 1
-        alpha = round(130 * min(1.0, abs(t)) ** 0.7)
+        alpha = round(most * min(1.0, abs(t)) ** power)
         colours.append(f"{POSITIVE if t > 0 else NEGATIVE}{alpha:02x}")
     return colours

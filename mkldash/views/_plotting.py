@@ -7,12 +7,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Range1d, Span
+from bokeh.models import ColumnDataSource, CustomJS, HoverTool, Range1d, Span
 from bokeh.plotting import figure
 
 from mkldash.views._palette import CURSOR
 
-__all__ = ["cursor_line", "fit", "grow", "new_figure", "nice_ceiling", "nice_step", "write"]
+__all__ = [
+    "cursor_line",
+    "equal_scales",
+    "fit",
+    "grow",
+    "new_figure",
+    "nice_ceiling",
+    "nice_step",
+    "show_box",
+    "write",
+]
 
 Columns = Mapping[str, np.ndarray]
 
@@ -82,6 +92,42 @@ def legend_shows(plot: figure, label: str, shown: bool) -> None:
     for item in plot.legend[0].items:
         if item.label.value == label and item.visible != shown:
             item.visible = shown
+
+
+#: Ranges around the box that give both axes the same scale, whatever the width.
+_EQUAL = """
+const [w, h] = [plot.inner_width, plot.inner_height]
+if (w > 0 && h > 0) {
+  const {x0: [x0], x1: [x1], y0: [y0], y1: [y1]} = box.data
+  const half = Math.max((x1 - x0) / w, (y1 - y0) / h) / 2
+  const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
+  plot.x_range.setv({start: x - half * w, end: x + half * w})
+  plot.y_range.setv({start: y - half * h, end: y + half * h})
+}
+"""
+
+
+def equal_scales(plot: figure) -> ColumnDataSource:
+    """Same scale on both axes of `plot`, kept by the browser as the card grows and shrinks.
+
+    Returns
+    -------
+    ColumnDataSource
+        The box to show, for `show_box`.
+    """
+    box = ColumnDataSource({name: [float(name.endswith("1"))] for name in ("x0", "x1", "y0", "y1")})
+    fitted = CustomJS(args={"plot": plot, "box": box}, code=_EQUAL)
+    box.js_on_change("data", fitted)
+    for size in ("inner_width", "inner_height"):
+        plot.js_on_change(size, fitted)
+    return box
+
+
+def show_box(box: ColumnDataSource, corners: tuple[float, float, float, float]) -> None:
+    """Make the plot of `box` show all of (x0, x1, y0, y1), and no more than it must."""
+    new = {name: [v] for name, v in zip(("x0", "x1", "y0", "y1"), corners, strict=True)}
+    if box.data != new:
+        box.data = new
 
 
 #: Longest array that travels within the message as a list.

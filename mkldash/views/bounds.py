@@ -37,6 +37,10 @@ class BoundsInfo(NamedTuple):
         The previous run; empty when there is none.
     window : tuple of float
         Values worth showing: a lower bound far below zero is cut off.
+    level : array, shape (n_drawn,)
+        Of the level method, NaN where it has none; empty for other solvers.
+    level_at : float
+        At the cursor.
     """
 
     iteration: Array
@@ -49,6 +53,8 @@ class BoundsInfo(NamedTuple):
     ghost_upper: Array
     ghost_lower: Array
     window: tuple[float, float]
+    level: Array = np.empty(0)
+    level_at: float = math.nan
 
 
 def _window(upper: Array, lower: Array) -> tuple[float, float]:

@@ -21,11 +21,12 @@ from tests.views._fakes import NAMES, history, snapshot
 RUN = history((10.0, -4.0), (8.0, 4.0), (6.0, 6.0))
 
 
-def test_every_picture_of_the_first_dashboard_is_found():
-    assert list(available_views()) == [
+def test_every_picture_of_the_first_dashboard_is_found_in_order():
+    first = [
         "decision-boundary", "bounds", "gap", "weights-bars", "weights-heatmap", "accuracy",
         "inner-bounds",
     ]  # fmt: skip
+    assert [name for name in available_views() if name in first] == first
 
 
 def test_bounds_are_those_of_the_trace_and_one_cursor_marks_them():

@@ -1,0 +1,77 @@
+"""The bounds of the neighborhood problem, and the level between them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from bokeh.models import ColumnDataSource
+from bokeh.plotting import figure
+
+from mkldash.views import _plotting as plotting
+from mkldash.views._palette import LEVEL
+from mkldash.views._reading import Readable, column, thin
+from mkldash.views.base import EMPTY, Scene
+from mkldash.views.bounds import BoundsInfo, BoundsView
+
+__all__ = ["NeighborhoodBoundsView"]
+
+_NAME = "level"
+
+
+class NeighborhoodBoundsView(BoundsView):
+    """The certificate of a run with a finite rho; the level method aims between its curves."""
+
+    name = "neighborhood-bounds"
+    title = "Upper and lower bound"
+    needs = frozenset({"upper", "lower", "shift"})
+    caption = (
+        "The best value that is possible lies between upper and lower bound; when they meet, "
+        "nothing is left to gain. The level method aims at the level in between."
+    )
+    formula = (
+        r"\text{upper}=\tfrac12 a^\top Ka+\tfrac{3}{8\rho}\lVert\alpha\rVert^4"
+        r"+C\sum_i\max(0,\,1-y_i((G^*a)_i+b)),\quad a_i=y_i\alpha_i\qquad "
+        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12 a^\top Ka"
+        r"-\tfrac{1}{8\rho}\lVert\alpha\rVert^4,"
+        r"\quad G^*=K+\tfrac{1}{2\rho}aa^\top\qquad "
+        r"\text{level}=\tau\,\text{lower}+(1-\tau)\,\text{upper}"
+    )
+    order = 10
+    replaces = "bounds"
+
+    @staticmethod
+    def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
+        """See `View.prepare`."""
+        info = BoundsView.prepare(trace, k, scene)
+        level = column(trace, "level")
+        if np.isnan(level).all():
+            return info
+        at = float(level[k]) if 0 <= k < len(level) else math.nan
+        return info._replace(level=level[thin(len(level))], level_at=at)
+
+    def _build(self) -> figure:
+        plot = super()._build()
+        self._level = ColumnDataSource({"x": [], "y": []})
+        line = plot.line(
+            "x", "y", source=self._level, color=LEVEL, line_width=2.5, line_dash=[2, 3],
+            legend_label=_NAME,
+        )  # fmt: skip
+        plotting.add_hover(
+            plot, [line], [("iteration", "@x"), ("level", "@y{0,0.0000}")], attachment="below"
+        )
+        return plot
+
+    def _write(self, info: BoundsInfo) -> None:
+        super()._write(info)
+        columns = {"x": info.iteration[: len(info.level)], "y": info.level}
+        plotting.write(self._level, columns, full=self.full_frames)
+        plotting.legend_shows(self.figure(), _NAME, len(info.level) > 0)
+
+    @staticmethod
+    def describe(info: BoundsInfo) -> str:
+        """See `View.describe`."""
+        text = BoundsView.describe(info)
+        if math.isnan(info.level_at):
+            return text
+        return f"{text} The next step aims at the level {info.level_at:,.4f}."

@@ -1,0 +1,41 @@
+"""Several solvers on one problem, by their own seconds."""
+
+from __future__ import annotations
+
+from mkldash.views._race import RaceInfo, RaceView, race
+from mkldash.views._reading import Readable
+from mkldash.views.base import EMPTY, Scene
+
+__all__ = ["SolversByTimeView"]
+
+#: Nothing is drawn left of a hundredth of a millisecond.
+_LEAST = 1e-5
+
+
+class SolversByTimeView(RaceView):
+    """Which solver is done first."""
+
+    name = "solvers-by-time"
+    title = "Solvers by time"
+    unit = "seconds of the solver's own work (log)"
+    log_x = True
+    caption = (
+        "The same curves against time: seconds that the solver itself worked, without pauses "
+        "and drawing. Each grid line to the right is ten times longer."
+    )
+    formula = (
+        r"\text{gap}=\frac{\text{upper}}{\text{lower}}-1\qquad"
+        r"\blacksquare\ \text{ended},\quad\circ\ \text{still running},"
+        r"\quad\triangle\ \text{infinite},\quad\diamond\ \text{zero}"
+    )
+    order = 22
+
+    @staticmethod
+    def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> RaceInfo:
+        """See `View.prepare`."""
+        return race(trace, k, scene, "elapsed", _LEAST)
+
+    @staticmethod
+    def describe(info: RaceInfo) -> str:
+        """See `View.describe`."""
+        return SolversByTimeView._describe(info)
