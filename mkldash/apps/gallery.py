@@ -54,6 +54,8 @@ class Picture:
             sizing_mode="stretch_width", min_height=HEIGHT, margin=0, styles={"flex": "none"}
         )
         self.card = ui.card(self.head, self._formula, self._place, name=view.name)
+        if view.wide:
+            self.card.styles = {**self.card.styles, "grid-column": "1 / -1"}
 
     def mount(self) -> figure:
         """Put the figure into its card."""

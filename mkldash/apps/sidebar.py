@@ -172,7 +172,10 @@ class Sidebar:
             f"On more than {FEW_ROWS:,} training rows none does unless you say so.",
             size=12,
         )
-        return [ui.heading("Compare with"), self._rivals, note]
+        self._beside = pn.Column(
+            ui.heading("Compare with"), self._rivals, note, sizing_mode="stretch_width", margin=0
+        )
+        return [self._beside]
 
     def _make_options(self, state: AppState) -> None:
         """Fields for the solver's own hyper-parameters, from its dataclass."""
@@ -306,6 +309,8 @@ class Sidebar:
         _set(solver, state["solver"])
         if "compare" in state.values:
             boxes = {title: name for name, title in self._boxes().items()}
+            if self._beside.visible != bool(boxes):
+                self._beside.visible = bool(boxes)
             if self._rivals.options != boxes:
                 self._rivals.param.update(options=boxes, value=[])
             _set(self._rivals, list(state.rivals(train_rows(state))))
