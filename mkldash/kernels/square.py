@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mkldash.errors import InputError
-from mkldash.kernels import _compiled
+from mkldash.kernels import _compiled, _compiled_square
 from mkldash.kernels.base import Array, KernelTerm, RadialKernel
 from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.checks import PLAIN_SIZES, check_size, check_square
@@ -45,7 +45,8 @@ class SquareCombined:
 
     def apply(self, a: ArrayLike) -> Array:
         """K a, shape (n_rows,)."""
-        return np.asarray(self._theta * (self._square @ np.asarray(a, dtype=np.float64)))
+        values = np.array(a, dtype=np.float64)
+        return np.asarray(self._theta * _compiled_square.symmetric_product(self._square, values))
 
     def residual(self) -> tuple[float, Array]:
         """Zeros: nothing is left out."""
@@ -80,7 +81,8 @@ class SquareBank(StoredBank):
     def quadratic_forms(self, a: ArrayLike) -> Array:
         """a' K a as an array of one, clipped at zero."""
         values = self._coefficients(a)
-        return np.array([max(0.0, float(values @ (self._square @ values)))])
+        product = _compiled_square.symmetric_product(self._square, values)
+        return np.array([max(0.0, float(values @ product))])
 
     def columns(self, a: ArrayLike, rows: NDArray[np.intp]) -> Array:
         """(K a) on `rows`, shape (len(rows), 1)."""

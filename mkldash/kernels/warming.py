@@ -9,6 +9,7 @@ from mkldash.kernels.base import KernelBank
 from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.precomputed import precomputed_bank
+from mkldash.kernels.square import build_square
 
 __all__ = ["warm_up"]
 
@@ -26,6 +27,7 @@ def warm_up() -> None:
         build_bank(X, terms, storage=storage) for storage in ("auto", "dense", "factored")
     ]
     banks.append(precomputed_bank([np.eye(4)]))
+    banks.append(build_square(X, terms[-1]))
     for bank in banks:
         _use(bank)
 

@@ -6,28 +6,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mkldash.kernels._compiled_square import product
+
 Array = NDArray[np.float64]
 Flag = NDArray[np.uint8]
 
-__all__ = ["feasible", "product", "smo", "train", "worst_pair"]
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def product(K: Array, a: Array) -> Array:
-    """K a for symmetric K, shape (n, n), reading only the rows where a is not zero.
-
-    A compiled loop rather than BLAS: at these sizes its threads cost more
-    than the product.
-    """
-    n = a.shape[0]
-    out = np.zeros(n)
-    for j in range(n):
-        weight = a[j]
-        if weight != 0.0:
-            row = K[j]
-            for i in range(n):
-                out[i] += weight * row[i]
-    return out
+__all__ = ["feasible", "smo", "train", "worst_pair"]
 
 
 @njit(cache=True, nogil=True)

@@ -17,7 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from mkldash.solvers._compiled import product, worst_pair
+from mkldash.kernels._compiled_square import symmetric_product
+from mkldash.solvers._compiled import worst_pair
 
 Array = NDArray[np.float64]
 Flag = NDArray[np.uint8]
@@ -317,7 +318,7 @@ def shifted_train(
         else:
             taken = shifted_smo(K, y, C, rho, a, g, 0.0, tol, max_steps - steps, cancel)
         steps += taken
-        decision = product(K, a)
+        decision = symmetric_product(K, a)
         c = 0.5 * (a * a).sum() / rho
         before = worst
         worst = worst_pair(a, y - decision - c * a, y, C)

@@ -81,7 +81,9 @@ class OneKernel:
 
     def decision(self, alpha: Array) -> Array:
         """K a, shape (n_rows,); one product with the matrix."""
-        return np.asarray(self.K @ self.problem.signed(alpha))
+        from mkldash.kernels._compiled_square import symmetric_product
+
+        return symmetric_product(self.K, self.problem.signed(alpha))
 
     def shift(self, alpha: Array) -> float:
         """c = ||alpha||^2 / (2 rho)."""

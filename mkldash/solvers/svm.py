@@ -133,12 +133,12 @@ def solve_shifted(
     SVMSolution
         `decision` is K a, without the shift.
     """
-    from mkldash.solvers._compiled import product
+    from mkldash.kernels._compiled_square import symmetric_product
     from mkldash.solvers._compiled_shifted import shifted_train
 
     a, limit, flag = _begin(y, C, alpha, cancel, max_steps)
     known = decision is not None and alpha is not None and np.array_equal(a, y * alpha)
-    begun = np.array(decision) if known else product(K, a)
+    begun = np.array(decision) if known else symmetric_product(K, a)
     steps, worst, f = shifted_train(K, y, float(C), float(rho), a, begun, tol, limit, flag)
     return SVMSolution(y * a + 0.0, f, int(steps), float(worst))
 

@@ -1,6 +1,8 @@
 """What every discovered solver must do; a new solver file gets these for free."""
 
 import dataclasses
+import math
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
@@ -22,7 +24,7 @@ SOLVERS = sorted(available_solvers().items())
 ETAS = [0.0, 0.25, 0.5, 0.9, 1.0]
 
 
-def small_problem(weight_set, C=1.0, seed=3, n=24):
+def small_problem(weight_set, C=1.0, seed=3, n=24, rho=math.inf, only=None):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 4))
     y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 - 0.4 + 0.3 * rng.standard_normal(n) > 0, 1.0, -1.0)
@@ -31,13 +33,33 @@ def small_problem(weight_set, C=1.0, seed=3, n=24):
     kernels += [X @ X.T, (X @ X.T + 1) ** 2]
     kernels += [np.exp(-0.5 * (X[:, [0]] - X[:, 0]) ** 2)]
     stack = np.array([n * K / np.trace(K) for K in kernels]) + 1e-8 * np.eye(n)
-    return Problem(precomputed_bank(stack), y, Hinge(C), weight_set), stack
+    stack = stack if only is None else stack[[only]]
+    return Problem(precomputed_bank(stack), y, Hinge(C), weight_set, rho), stack
+
+
+def one_kernel(C=1.0, rho=1.0):
+    """The optimal neighborhood kernel of a single kernel."""
+    return small_problem(Fixed((1.0,)), C, rho=rho, only=1)
+
+
+def several_with_penalty(C=1.0, rho=1.0):
+    """The same over a bank."""
+    return small_problem(ElasticNet(0.5), C, rho=rho)
+
+
+def at_home(solver, C=1.0):
+    """A small problem that the solver takes, its kernels, and the same at another C."""
+    for make in (lambda c: small_problem(ElasticNet(0.5), c), one_kernel):
+        problem, stack = make(C)
+        if supported(solver, problem):
+            return problem, stack, make(10.0 * C)[0]
+    raise AssertionError(f"{solver.name} takes none of the problems")
 
 
 def conic_optimum(stack, problem):
     """max over alpha of sum(alpha) - 1/2 support function, by clarabel."""
     n, C, y = problem.n_rows, problem.loss.C, problem.y
-    eta = problem.weight_set.eta
+    eta = getattr(problem.weight_set, "eta", 1.0)
     alpha = cp.Variable(n)
     forms = [cp.quad_form(alpha, cp.psd_wrap(y[:, None] * K * y)) for K in stack]
     constraints = [alpha >= 0, alpha <= C, y @ alpha == 0]
@@ -49,9 +71,21 @@ def conic_optimum(stack, problem):
         excess = cp.Variable(len(stack), nonneg=True)
         constraints += [excess[k] >= forms[k] - scale * eta for k in range(len(stack))]
         support = scale + cp.quad_over_lin(excess, scale) / (4 * (1 - eta))
-    reference = cp.Problem(cp.Minimize(0.5 * support - cp.sum(alpha)), constraints)
+    value = 0.5 * support - cp.sum(alpha)
+    if math.isfinite(problem.rho):
+        value += cp.square(cp.sum_squares(alpha)) / (8 * problem.rho)
+    reference = cp.Problem(cp.Minimize(value), constraints)
     reference.solve(solver=cp.CLARABEL)
     return -reference.value
+
+
+CASES = {
+    **{f"eta={eta:g}": partial(small_problem, ElasticNet(eta)) for eta in ETAS},
+    "one kernel, rho=1": one_kernel,
+    "one kernel, rho=100": partial(one_kernel, rho=100.0),
+    "one kernel, no penalty": partial(one_kernel, rho=math.inf),
+    "several, rho=1": several_with_penalty,
+}
 
 
 def supported(solver, problem):
@@ -83,9 +117,9 @@ def solver(request):
     return request.param[1]()
 
 
-@pytest.mark.parametrize("eta", ETAS)
-def test_bounds_hold_the_optimum_at_every_step_and_meet_it(solver, eta):
-    problem, stack = small_problem(ElasticNet(eta))
+@pytest.mark.parametrize("make", CASES.values(), ids=CASES)
+def test_bounds_hold_the_optimum_at_every_step_and_meet_it(solver, make):
+    problem, stack = make()
     if not supported(solver, problem):
         with pytest.raises(UnsupportedProblemError):
             next(solver.iterate(problem))
@@ -104,26 +138,27 @@ def test_bounds_hold_the_optimum_at_every_step_and_meet_it(solver, eta):
 
 
 def test_bounds_can_be_recomputed_from_what_a_snapshot_shows(solver):
-    problem, _ = small_problem(ElasticNet(0.5), C=10.0)
-    if not supported(solver, problem):
-        return
+    problem, _, _ = at_home(solver)
     for snapshot in run(solver, problem, 6):
         value = problem.primal(snapshot.weights.values, snapshot.alpha).objective
         assert snapshot.objective == pytest.approx(value, rel=1e-9)
         assert snapshot.lower >= problem.dual(snapshot.alpha).objective * (1 - 1e-12)
         best = snapshot.best
         at_best = problem.primal(best.weights.values, best.alpha).objective
-        assert snapshot.upper == pytest.approx(at_best, rel=1e-9)
+        assert best.objective == pytest.approx(at_best, rel=1e-9)
+        # A model of the solver's own may bound the optimum more tightly.
+        assert snapshot.upper <= at_best * (1 + 1e-9)
         assert problem.weight_set.constraint(snapshot.weights.values) <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("k", [0, 3, 5])
 def test_resume_is_exact(solver, k):
-    problem, _ = small_problem(ElasticNet(0.5), C=10.0)
-    if not supported(solver, problem):
-        return
+    problem, _, _ = at_home(solver, C=10.0)
     whole = run(solver, problem, 10)
-    again = run(solver, problem, 9 - k, start=whole[k])
+    if k >= len(whole) - 1:
+        assert not run(solver, problem, 1, start=whole[-1])  # it had nothing left to do
+        return
+    again = run(solver, problem, len(whole) - 1 - k, start=whole[k])
     assert again[0].iteration == k + 1
     for one, other in zip(whole[k + 1 :], again, strict=True):
         same(one, other)
@@ -131,10 +166,7 @@ def test_resume_is_exact(solver, k):
 
 
 def test_another_problem_makes_a_snapshot_a_warm_start(solver):
-    problem, _ = small_problem(ElasticNet(0.5), C=10.0)
-    other, stack = small_problem(ElasticNet(0.25), C=1.0)
-    if not (supported(solver, problem) and supported(solver, other)):
-        return
+    other, stack, problem = at_home(solver)
     start = run(solver, problem, 8)[-1]
     warm = run(solver, other, 1, start=start)[0]
     assert warm.iteration == 0
@@ -145,12 +177,10 @@ def test_another_problem_makes_a_snapshot_a_warm_start(solver):
 
 
 def test_any_feasible_start_reaches_the_optimum_exact_zeros_included(solver):
-    problem, stack = small_problem(ElasticNet(0.25))
-    if not supported(solver, problem):
-        return
+    problem, stack, _ = at_home(solver)
     optimum = conic_optimum(stack, problem)
-    corner = np.zeros(6)
-    corner[2] = 1.0
+    corner = np.zeros(len(stack))
+    corner[len(stack) // 2] = 1.0
     for alpha in (None, np.zeros(24), np.ones(24)):
         start = WarmStart(weights=problem.bank.weights(corner), alpha=alpha)
         result = solve(solver, problem, start=start, stop=StopRule(tol=1e-5, max_iter=3000))
@@ -158,9 +188,7 @@ def test_any_feasible_start_reaches_the_optimum_exact_zeros_included(solver):
 
 
 def test_snapshots_are_read_only_and_do_not_alias(solver):
-    problem, _ = small_problem(ElasticNet(0.5))
-    if not supported(solver, problem):
-        return
+    problem, _, _ = at_home(solver)
     found = run(solver, problem, 4)
     before = [(s.alpha.tobytes(), s.weights.values.tobytes()) for s in found]
     run(solver, problem, 4)
@@ -175,17 +203,13 @@ def test_snapshots_are_read_only_and_do_not_alias(solver):
 
 
 def test_same_input_same_stream(solver):
-    problem, _ = small_problem(ElasticNet(0.9), C=10.0)
-    if not supported(solver, problem):
-        return
+    problem, _, _ = at_home(solver)
     for one, other in zip(run(solver, problem, 6), run(solver, problem, 6), strict=True):
         same(one, other)
 
 
 def test_cancel_takes_effect_within_one_iteration(solver):
-    problem, _ = small_problem(ElasticNet(0.5))
-    if not supported(solver, problem):
-        return
+    problem, _, _ = at_home(solver)
     flag = new_cancel_flag()
     seen = []
     for snapshot in solver.iterate(problem, cancel=flag):

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from mkldash.kernels import _compiled, _compiled_factors
+from mkldash.kernels import _compiled, _compiled_factors, _compiled_square
 
 COUNT = textwrap.dedent(
     """
@@ -16,10 +16,10 @@ COUNT = textwrap.dedent(
     from mkldash._discovery import discover
     from mkldash.kernels.base import Kernel
     discover(mkldash.kernels, Kernel)
-    from mkldash.kernels import _compiled, _compiled_factors
+    from mkldash.kernels import _compiled, _compiled_factors, _compiled_square
     loops = {
         name: loop
-        for module in (_compiled, _compiled_factors)
+        for module in (_compiled, _compiled_factors, _compiled_square)
         for name, loop in vars(module).items()
         if hasattr(loop, "signatures")
     }
@@ -40,10 +40,14 @@ def test_import_compiles_nothing_and_warm_up_everything_once():
     assert set(after.values()) == {1}, after
 
 
-@pytest.mark.parametrize("module", [_compiled, _compiled_factors], ids=["packed", "factors"])
-def test_every_loop_releases_the_lock_and_is_cached(module):
+@pytest.mark.parametrize(
+    ("module", "least"),
+    [(_compiled, 10), (_compiled_factors, 10), (_compiled_square, 4)],
+    ids=["packed", "factors", "square"],
+)
+def test_every_loop_releases_the_lock_and_is_cached(module, least):
     loops = [loop for loop in vars(module).values() if hasattr(loop, "targetoptions")]
-    assert len(loops) >= 10
+    assert len(loops) >= least
     for loop in loops:
         assert loop.targetoptions["nogil"], loop
         assert loop.targetoptions["cache"] if "cache" in loop.targetoptions else loop._cache
