@@ -102,7 +102,8 @@ def test_a_warm_run_has_warm_rivals(player):
     extra = player.current.job.extra
     assert extra.warm
     assert extra.start is not None
-    first = scene(player).rivals[0].trace[0]
+    rivals = {rival.title: rival for rival in scene(player).rivals}
+    first = rivals["Block-coordinate descent"].trace[0]
     cold = BlockCoordinateDescent().iterate(player.current.job.problem)
     assert first.gap < next(cold).gap
 
