@@ -9,14 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["ElasticNetMKLClassifier", "KernelStack", "__version__"]
+__all__ = [
+    "ElasticNetMKLClassifier",
+    "KernelStack",
+    "NeighborhoodKernelClassifier",
+    "__version__",
+]
 
 if TYPE_CHECKING:
-    from mkldash.estimators import ElasticNetMKLClassifier, KernelStack
+    from mkldash.estimators import (
+        ElasticNetMKLClassifier,
+        KernelStack,
+        NeighborhoodKernelClassifier,
+    )
 
 
 def __getattr__(name: str) -> Any:
-    if name in {"ElasticNetMKLClassifier", "KernelStack"}:
+    if name in __all__:
         from mkldash import estimators
 
         return getattr(estimators, name)

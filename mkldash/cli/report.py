@@ -23,7 +23,7 @@ def _finite(value: float) -> float | None:
 
 
 def as_json(workload: Workload, result: Result, scores: Scores) -> dict[str, Any]:
-    """The result as strict JSON can hold it: an infinite number is None.
+    """The result as strict JSON can hold it: an infinite number is None, an infinite rho "inf".
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ def _parameters(workload: Workload) -> dict[str, Any]:
         "positive": choices.positive,
     }
     if choices.kind.takes_rho:
-        chosen["rho"] = _finite(choices.rho)
+        # In words, as --rho takes it: null would read as "without a meaning here".
+        chosen["rho"] = choices.rho if math.isfinite(choices.rho) else "inf"
     if workload.sigma is not None:
         chosen["sigma_factor"] = choices.sigma_factor
     if given:

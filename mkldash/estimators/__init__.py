@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mkldash.estimators.elastic_net import ElasticNetMKLClassifier
+from mkldash.estimators.neighborhood import NeighborhoodKernelClassifier
 from mkldash.estimators.stack import KernelStack
 
-__all__ = ["ElasticNetMKLClassifier", "KernelStack"]
+__all__ = ["ElasticNetMKLClassifier", "KernelStack", "NeighborhoodKernelClassifier"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from mkldash.errors import InputError, MemoryLimitError
 from mkldash.estimators.stack import KernelStack
-from mkldash.kernels.banks import BANKS, make_terms
+from mkldash.kernels.banks import SINGLE, make_terms
 from mkldash.kernels.base import Array, Kernel, KernelBank, KernelTerm
 from mkldash.kernels.memory import estimate_memory
 from mkldash.kernels.normalization import Standardizer
@@ -32,7 +32,12 @@ __all__ = [
 PRECOMPUTED = "precomputed"
 
 
-def make_kernel_terms(kernels: Any, feature_names: Sequence[str]) -> tuple[KernelTerm, ...]:
+def make_kernel_terms(
+    kernels: Any,
+    feature_names: Sequence[str],
+    banks: Sequence[str],
+    sigma: float | None = None,
+) -> tuple[KernelTerm, ...]:
     """The kernels that were asked for, on the given features.
 
     Parameters
@@ -40,23 +45,33 @@ def make_kernel_terms(kernels: Any, feature_names: Sequence[str]) -> tuple[Kerne
     kernels : str, Kernel, KernelTerm, or sequence of Kernel and KernelTerm
         The name of a bank; a `Kernel` sees all features, a `KernelTerm` its own.
     feature_names : sequence of str, length n_features
+    banks : sequence of str
+        Names of the banks that the estimator takes.
+    sigma : float, optional
+        Of the bank ``single``.
 
     Raises
     ------
     InputError
         For a bank that does not exist and for items of another type.
     """
+    offered = ", ".join(sorted(banks))
     if isinstance(kernels, str):
-        if kernels not in BANKS:
+        if kernels == SINGLE and SINGLE not in banks:
             raise InputError(
-                f"kernels={kernels!r} is no bank; there are {', '.join(sorted(BANKS))}, "
+                f"kernels={SINGLE!r} is one kernel whose width a sigma_factor sets: it belongs to "
+                "NeighborhoodKernelClassifier; here give the width, kernels=Gaussian(width)"
+            )
+        if kernels not in banks:
+            raise InputError(
+                f"kernels={kernels!r} is no bank; there are {offered}, "
                 f"{PRECOMPUTED!r}, or a list of kernels such as [Gaussian(1.0), Linear()]"
             )
-        return make_terms(kernels, feature_names)
+        return make_terms(kernels, feature_names, sigma)
     items = [kernels] if isinstance(kernels, Kernel | KernelTerm) else kernels
     if not isinstance(items, list | tuple):
         raise InputError(
-            f"kernels must name a bank ({', '.join(sorted(BANKS))}), be {PRECOMPUTED!r} or a list "
+            f"kernels must name a bank ({offered}), be {PRECOMPUTED!r} or a list "
             f"of kernels, not {type(kernels).__name__}; matrices go into fit, with "
             f"kernels={PRECOMPUTED!r}"
         )
@@ -76,14 +91,16 @@ def make_kernel_terms(kernels: Any, feature_names: Sequence[str]) -> tuple[Kerne
     return tuple(terms)
 
 
-def read_given(X: Any, memory_limit: int) -> KernelStack:
+def read_given(X: Any, memory_limit: int, keeps_square: Callable[[int, int], bool]) -> KernelStack:
     """Training matrices as a square stack.
 
     Parameters
     ----------
     X : KernelStack, array of shape (n_kernels, n, n) or (n, n), or list of (n, n)
     memory_limit : int
-        Bytes that the bank's copy may take.
+        Bytes that the bank may take.
+    keeps_square : callable
+        Whether a bank of so many kernels and rows holds full matrices.
 
     Raises
     ------
@@ -97,12 +114,17 @@ def read_given(X: Any, memory_limit: int) -> KernelStack:
     else:
         stack = KernelStack(_array_or_list(X))
     estimate = estimate_memory(len(stack), stack.n_kernels)
-    if estimate.packed > memory_limit:
+    if keeps_square(stack.n_kernels, len(stack)):
+        needed, how = estimate.square, "a full square"
+    else:
+        needed = estimate.packed
+        how = f"each symmetric matrix stored once; {estimate.square:,} as full squares"
+    if needed > memory_limit:
+        count = f"{stack.n_kernels} kernel{'' if stack.n_kernels == 1 else 's'}"
+        fewer = "" if stack.n_kernels == 1 else "fewer kernels, "
         raise MemoryLimitError(
-            f"the bank needs {estimate.packed:,} bytes ({stack.n_kernels} kernels of "
-            f"{len(stack)} rows, each symmetric matrix stored once; {estimate.square:,} as full "
-            f"squares), memory_limit is {memory_limit:,}; give fewer kernels, a subsample of the "
-            "rows, or a higher memory_limit"
+            f"the bank needs {needed:,} bytes ({count} of {len(stack)} rows, {how}), memory_limit "
+            f"is {memory_limit:,}; give {fewer}a subsample of the rows, or a higher memory_limit"
         )
     return stack
 

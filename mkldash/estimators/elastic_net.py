@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
-
-from mkldash.estimators.checks import check_features, check_labels
-from mkldash.estimators.doors import (
-    PRECOMPUTED,
-    GivenModel,
-    Parts,
-    TableModel,
-    make_kernel_terms,
-    read_given,
-)
-from mkldash.estimators.parameters import check_parameters, make_solver
-from mkldash.estimators.reports import UnequalTracesWarning, shortfall, unequal_traces
-from mkldash.kernels.base import Array, KernelBank
-from mkldash.kernels.building import build_bank
+from mkldash.estimators.base import KernelClassifier
+from mkldash.estimators.parameters import check_eta
+from mkldash.kernels.banks import BANKS, SINGLE
 from mkldash.kernels.memory import DEFAULT_MEMORY_LIMIT
-from mkldash.kernels.normalization import Standardizer
-from mkldash.kernels.notices import warn_caller
-from mkldash.kernels.precomputed import precomputed_bank
-from mkldash.problems.losses.hinge import Hinge
-from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
-from mkldash.solvers.base import Snapshot, Solver
-from mkldash.solvers.driver import Result, solve
-from mkldash.solvers.stopping import StopRule
+from mkldash.solvers.base import Solver
 
 __all__ = ["ElasticNetMKLClassifier"]
 
 
-class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
+class ElasticNetMKLClassifier(KernelClassifier):
     """Support vector machine that learns the weights of its kernels.
 
     Solves, for two classes,
@@ -116,7 +93,7 @@ class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
         Certified bounds on the optimum; ``upper_ / lower_ - 1`` (infinite while
         the lower bound is not positive).
     n_iter_ : int, or array of int, shape (n_classes,)
-        Iterations run, the start not counted.
+        Iterations run; the start counts only when nothing came after it.
     status_ : str, or tuple of str, length n_classes
         ``"converged"``, ``"iteration_limit"``, ``"time_limit"``, ``"stalled"`` or
         ``"not_finite"``.
@@ -142,6 +119,8 @@ class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
     array(['yes'], dtype='<U3')
     """
 
+    _banks: ClassVar[tuple[str, ...]] = tuple(bank for bank in BANKS if bank != SINGLE)
+
     def __init__(
         self,
         kernels: Any = "paper",
@@ -159,216 +138,28 @@ class ElasticNetMKLClassifier(ClassifierMixin, BaseEstimator):
         time_limit: float | None = None,
         warm_start: bool = False,
     ) -> None:
-        self.kernels = kernels
+        super().__init__(
+            kernels,
+            C=C,
+            standardize=standardize,
+            normalize=normalize,
+            storage=storage,
+            memory_limit=memory_limit,
+            repair=repair,
+            solver=solver,
+            tol=tol,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            warm_start=warm_start,
+        )
         self.eta = eta
-        self.C = C
-        self.standardize = standardize
-        self.normalize = normalize
-        self.storage = storage
-        self.memory_limit = memory_limit
-        self.repair = repair
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._takes_matrices()
-        tags.input_tags.sparse = True
-        return tags
+    def _check(self) -> None:
+        check_eta(self)
+        self._weight_set(1)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        # A fit that was refused leaves `n_features_in_` behind and no model.
-        return hasattr(self, "_model")
-
-    def fit(self, X: Any, y: ArrayLike) -> ElasticNetMKLClassifier:
-        """Learn kernel weights and support vectors.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n_rows, n_features)
-            Features: numbers of any type, or a DataFrame of them.  With
-            ``kernels="precomputed"`` the training matrices, see the class.
-        y : array-like, shape (n_rows,)
-            Two or more classes: numbers, text or booleans.  Weights of rows are
-            not supported.
-
-        Returns
-        -------
-        ElasticNetMKLClassifier
-            Itself.
-
-        Raises
-        ------
-        InputError
-            For data or parameters that cannot be used, before solving starts.
-        MemoryLimitError
-            When the kernels would take more than `memory_limit`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When a limit came first, with the gap that was certified.
-        ConstantKernelWarning, UnequalTracesWarning
-            See ``notes_``.
-        """
-        check_parameters(self)
-        loss, weight_set = Hinge(self.C), ElasticNet(self.eta)
-        stop = StopRule(tol=self.tol, max_iter=self.max_iter, time_limit=self.time_limit)
-        solver = make_solver(self.solver)
-        starts = self._starts()
-        read = self._read_matrices if self._takes_matrices() else self._read_table
-        bank, classes, codes, make_model = read(X, y)
-        positives = [1] if len(classes) == 2 else range(len(classes))
-        results = []
-        for output, positive in enumerate(positives):
-            signs = np.where(codes == positive, 1.0, -1.0)
-            problem = Problem(bank, signs, loss, weight_set)
-            start = starts[output] if len(starts) == len(positives) else None
-            results.append((solve(solver, problem, start=start, stop=stop), signs))
-        self._store(bank, classes, results, make_model)
-        self._warn(bank, stop)
-        return self
-
-    def decision_function(self, X: Any) -> Array:
-        """How far on the side of each class, with the intercept.
-
-        Only kernels with weight and support rows are evaluated.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n_new, n_features)
-            With ``kernels="precomputed"``, test-by-train blocks of every given
-            kernel, not normalised: (n_kernels, n_new, n_rows), a list, or a
-            `KernelStack`.
-
-        Returns
-        -------
-        array, shape (n_new,) or (n_new, n_classes)
-            With two classes, positive means ``classes_[1]``.
-
-        Raises
-        ------
-        InputError
-            For other columns, shapes or missing values.
-        """
-        check_is_fitted(self)
-        if isinstance(self._model, TableModel):
-            X = check_features(self, X, reset=False, memory_limit=self.memory_limit)
-        values = self._model.decision(X) + self.intercept_
-        return values[:, 0] if len(self.classes_) == 2 else values
-
-    def predict(self, X: Any) -> NDArray:
-        """The class of each row; see `decision_function`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or kernel blocks
-            As for `decision_function`.
-
-        Returns
-        -------
-        array, shape (n_new,)
-            Values of ``classes_``.
-        """
-        values = self.decision_function(X)
-        if values.ndim == 1:
-            return self.classes_[(values > 0.0).astype(np.intp)]
-        return self.classes_[values.argmax(axis=1)]
-
-    def _takes_matrices(self) -> bool:
-        return isinstance(self.kernels, str) and self.kernels == PRECOMPUTED
-
-    def _starts(self) -> list[Snapshot]:
-        """Where a warm start begins, one per output."""
-        found = getattr(self, "result_", None) if self.warm_start else None
-        results = found if isinstance(found, tuple) else () if found is None else (found,)
-        return [result.last for result in results]
-
-    def _normalizes(self) -> bool:
+    def _trace(self, n_kernels: int, n_rows: int) -> bool | float:
         return not self._takes_matrices() if self.normalize == "auto" else bool(self.normalize)
 
-    def _read_table(self, X: Any, y: Any) -> Any:
-        """Bank, classes, codes, and how to make the model, from features."""
-        normalize = self._normalizes()
-        table = check_features(self, X, reset=True, memory_limit=self.memory_limit)
-        classes, codes = check_labels(y, len(table), type(self).__name__)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(table.shape[1])])
-        terms = make_kernel_terms(self.kernels, [str(name) for name in names])
-        standardizer = Standardizer.fit(table) if self.standardize else None
-        seen = table if standardizer is None else standardizer.transform(table)
-        bank = build_bank(
-            seen,
-            terms,
-            storage=self.storage,
-            normalize=normalize,
-            memory_limit=self.memory_limit,
-        )
-        return bank, classes, codes, lambda parts: TableModel.of(bank, seen, standardizer, parts)
-
-    def _read_matrices(self, X: Any, y: Any) -> Any:
-        """The same from given matrices."""
-        normalize = self._normalizes()
-        stack = read_given(X, self.memory_limit)
-        classes, codes = check_labels(y, len(stack), type(self).__name__)
-        bank = precomputed_bank(
-            stack.blocks(), stack.names, normalize=normalize, repair=self.repair
-        )
-        self.n_features_in_ = len(stack)
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return bank, classes, codes, lambda parts: GivenModel.of(bank, stack, parts)
-
-    def _store(
-        self, bank: KernelBank, classes: NDArray, runs: list[tuple[Result, Array]], make_model: Any
-    ) -> None:
-        results = tuple(result for result, _ in runs)
-        parts = Parts(
-            np.stack([result.best.weights.values for result in results]),
-            np.stack([signs * result.best.alpha for result, signs in runs]),
-        )
-        weights = np.zeros((len(results), bank.n_given))
-        weights[:, bank.kept] = parts.theta
-        single = len(classes) == 2
-
-        def per_output(values: Any) -> Any:
-            return values[0] if single else np.array(values)
-
-        self.classes_ = classes
-        self.weights_ = per_output(weights)
-        self.kernel_names_ = _given_names(bank)
-        self.dropped_ = bank.dropped
-        note = unequal_traces(bank) if bank.terms is not None else None
-        self.notes_ = bank.warnings if note is None else (*bank.warnings, note)
-        self.support_ = parts.support
-        self.dual_coef_ = per_output(parts.coefficients[:, parts.support])
-        self.intercept_ = per_output([result.best.bias for result in results])
-        self.upper_ = per_output([result.upper for result in results])
-        self.lower_ = per_output([result.lower for result in results])
-        self.gap_ = per_output([result.gap for result in results])
-        self.n_iter_ = per_output([result.iterations for result in results])
-        statuses = tuple(result.status.value for result in results)
-        self.status_ = statuses[0] if single else statuses
-        self.result_ = results[0] if single else results
-        self._model = make_model(parts)
-
-    def _warn(self, bank: KernelBank, stop: StopRule) -> None:
-        note = unequal_traces(bank)
-        if note is not None:
-            warn_caller(note, UnequalTracesWarning)
-        results = self.result_ if isinstance(self.result_, tuple) else (self.result_,)
-        sentence = shortfall(results, stop, self.classes_)
-        if sentence is not None:
-            warn_caller(sentence, ConvergenceWarning)
-
-
-def _given_names(bank: KernelBank) -> tuple[str, ...]:
-    """Names of all kernels in the order given, the dropped ones in their places."""
-    kept = dict(zip(bank.kept.tolist(), bank.names, strict=True))
-    dropped = iter(bank.dropped)
-    return tuple(
-        kept[position] if position in kept else next(dropped).name
-        for position in range(bank.n_given)
-    )
+    def _weight_set(self, n_kernels: int) -> ElasticNet:
+        return ElasticNet(self.eta)

@@ -14,15 +14,15 @@ from mkldash.kernels.checks import REPAIRS
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import Solver
 
-__all__ = ["check_parameters", "make_solver"]
+__all__ = ["check_eta", "check_parameters", "check_positive", "make_solver"]
 
 
 def check_parameters(model: Any) -> None:
-    """Refuse parameters of a wrong type before anything is read.
+    """Refuse parameters of a wrong type, of those that all have, before anything is read.
 
     Parameters
     ----------
-    model : ElasticNetMKLClassifier
+    model : KernelClassifier
         Values of the right type that are out of range are left to what uses them.
 
     Raises
@@ -33,8 +33,6 @@ def check_parameters(model: Any) -> None:
     for name in ("C", "tol"):
         if not _is_number(getattr(model, name)):
             raise _wrong(model, name, "a positive number")
-    if not _is_number(model.eta):
-        raise InputError(f"eta must lie between 0 and 1, not {_shown(model.eta)}")
     if not (isinstance(model.max_iter, Integral) and _is_number(model.max_iter)):
         raise _wrong(model, "max_iter", "a whole number, at least 0")
     if not (model.time_limit is None or _is_number(model.time_limit)):
@@ -53,13 +51,54 @@ def check_parameters(model: Any) -> None:
         raise _wrong(model, "repair", f"None or {' or '.join(map(repr, REPAIRS))}")
 
 
-def make_solver(solver: Any) -> Solver:
+def check_eta(model: Any) -> None:
+    """Refuse an `eta` of a wrong type.
+
+    Parameters
+    ----------
+    model : KernelClassifier
+        One out of range is left to the weight set.
+
+    Raises
+    ------
+    InputError
+        With what it got and what it may be.
+    """
+    if not _is_number(model.eta):
+        raise InputError(f"eta must lie between 0 and 1, not {_shown(model.eta)}")
+
+
+def check_positive(model: Any, name: str, *, infinite: str | None = None) -> None:
+    """Refuse a parameter that is not a number above zero.
+
+    Parameters
+    ----------
+    model : KernelClassifier
+    name : str
+        Of the parameter.
+    infinite : str, optional
+        What infinity means, for the message; left out, it is refused.
+
+    Raises
+    ------
+    InputError
+        Names the parameter, what it got and what it may be.
+    """
+    value = getattr(model, name)
+    if not (_is_number(value) and value > 0 and (infinite or math.isfinite(value))):
+        meaning = "" if infinite is None else f" (inf: {infinite})"
+        raise _wrong(model, name, f"a positive number{meaning}")
+
+
+def make_solver(solver: Any, auto: str | None = None) -> Solver:
     """The solver that was asked for.
 
     Parameters
     ----------
     solver : str or Solver
         A name, or an instance, which is returned as it is.
+    auto : str, optional
+        What the name ``"auto"`` stands for; left out, there is no such name.
 
     Raises
     ------
@@ -69,10 +108,12 @@ def make_solver(solver: Any) -> Solver:
     if isinstance(solver, Solver):
         return solver
     solvers = available_solvers()
+    if auto is not None and isinstance(solver, str) and solver == "auto":
+        solver = auto
     if not isinstance(solver, str) or solver not in solvers:
+        names = [*([] if auto is None else ["auto"]), *solvers]
         raise InputError(
-            f"solver must be one of {', '.join(solvers)}, or a Solver instance, "
-            f"not {_shown(solver)}"
+            f"solver must be one of {', '.join(names)}, or a Solver instance, not {_shown(solver)}"
         )
     return solvers[solver]()
 

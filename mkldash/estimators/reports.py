@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from numpy.typing import NDArray
 
 from mkldash.kernels.base import KernelBank
+from mkldash.solvers.block_coordinate import BlockCoordinateDescent
 from mkldash.solvers.driver import Result
 from mkldash.solvers.stopping import Status, StopRule
 
@@ -21,12 +22,14 @@ class UnequalTracesWarning(UserWarning):
     """Kernels of unequal scale: the weights then also undo the scales."""
 
 
-def unequal_traces(bank: KernelBank) -> str | None:
+def unequal_traces(bank: KernelBank, scaled_to: str) -> str | None:
     """A sentence on kernels of unequal scale, when that was not normalised away.
 
     Parameters
     ----------
     bank : KernelBank
+    scaled_to : str
+        What ``normalize=True`` scales each kernel to, such as ``"unit trace"``.
     """
     scaled = bank.traces * bank.scales
     low, high = float(scaled.min()), float(scaled.max())
@@ -40,7 +43,7 @@ def unequal_traces(bank: KernelBank) -> str | None:
     )
     return (
         f"kernels have traces {values}: weights are not comparable, a larger kernel needs less; "
-        "normalize=True scales every kernel to unit trace"
+        f"normalize=True scales every kernel to {scaled_to}"
     )
 
 
@@ -80,11 +83,13 @@ def _reason(result: Result, stop: StopRule) -> tuple[str, str]:
                 f"raise time_limit (now {stop.time_limit:g} s), {settle}",
             )
         case Status.STALLED:
-            return (
-                f"it stalled, neither bound moved over {stop.stall_window} iterations",
-                "give the solver a tighter inner tolerance, such as "
-                f"solver=BlockCoordinateDescent(inner_tol=1e-12), lower C, {settle}",
-            )
+            tighter = ""
+            if result.last.origin.solver == BlockCoordinateDescent.name:
+                tighter = (
+                    "give the solver a tighter inner tolerance, such as "
+                    "solver=BlockCoordinateDescent(inner_tol=1e-12), "
+                )
+            return "it stalled, the bounds no longer moved", f"{tighter}lower C, {settle}"
         case Status.NOT_FINITE:
             return (
                 "a value was not finite or the bounds crossed",

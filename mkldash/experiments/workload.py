@@ -24,6 +24,7 @@ from mkldash.kernels.base import KernelBank, KernelTerm
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.checks import check_gram
 from mkldash.kernels.cholesky import PROBE_ROWS
+from mkldash.kernels.naming import gram_label
 from mkldash.kernels.normalization import ConstantKernelWarning, Standardizer
 from mkldash.kernels.precomputed import precomputed_bank
 from mkldash.kernels.square import build_square, given_square
@@ -318,8 +319,7 @@ def _given_kernels(
         # The bank checks what it holds, and that leaves out the test rows.
         named = zip(matrices, source.kernel_names, strict=True)
         matrices = tuple(
-            check_gram(matrix, f"kernel {k} ({name!r})")[0]
-            for k, (matrix, name) in enumerate(named)
+            check_gram(matrix, gram_label(k, name))[0] for k, (matrix, name) in enumerate(named)
         )
     _keep_quiet()
     train = np.ix_(parts.train, parts.train)

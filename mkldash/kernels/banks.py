@@ -13,7 +13,7 @@ from mkldash.errors import InputError
 from mkldash.kernels.base import Kernel, KernelTerm
 from mkldash.kernels.gaussian import Gaussian
 from mkldash.kernels.linear import Linear
-from mkldash.kernels.normalization import as_features
+from mkldash.kernels.normalization import as_features, constant_columns
 from mkldash.kernels.polynomial import Polynomial
 
 __all__ = ["BANKS", "SINGLE", "make_terms", "mean_squared_distance"]
@@ -53,6 +53,8 @@ BANKS: Mapping[str, str] = MappingProxyType(
 def mean_squared_distance(X: ArrayLike) -> float:
     """Mean of |x_i - x_j|^2 over all pairs of rows, i = j included.
 
+    Columns that are constant but for rounding count as constant.
+
     Parameters
     ----------
     X : array-like, shape (n_rows, n_features)
@@ -64,9 +66,12 @@ def mean_squared_distance(X: ArrayLike) -> float:
     Raises
     ------
     InputError
-        When all rows are the same, or the distances overflow.
+        When there is no row, all rows are the same, or the distances overflow.
     """
     values = as_features(X)
+    if not len(values):
+        raise InputError("a kernel width needs training rows, got none")
+    values = values[:, ~constant_columns(values)]
     with np.errstate(over="ignore", invalid="ignore"):
         mean = 2.0 * float(((values - values.mean(axis=0)) ** 2).mean(axis=0).sum())
     if not math.isfinite(mean):

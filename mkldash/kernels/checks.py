@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 from numpy.typing import ArrayLike, NDArray
 
 from mkldash.errors import InputError
+from mkldash.kernels import spectrum
 from mkldash.kernels.base import Array
 
 __all__ = [
-    "LANCZOS_ABOVE",
-    "NEGATIVE_TOLERANCE",
     "PLAIN_SIZES",
     "REPAIRS",
     "SCALED_SIZES",
@@ -23,20 +21,12 @@ __all__ = [
     "check_gram",
     "check_size",
     "check_square",
-    "extreme_eigenvalues",
-    "is_semidefinite",
     "refuse_other_numbers",
 ]
-
-#: Refused when the least eigenvalue is below minus this part of the largest.
-NEGATIVE_TOLERANCE = 1e-6
 
 #: Largest |K - K'| allowed, relative to the largest |K|: for float32 input (and
 #: narrower), and for everything else.
 SYMMETRY_TOLERANCES = (1e-5, 1e-8)
-
-#: Rows above which the two extreme eigenvalues come from Lanczos' method.
-LANCZOS_ABOVE = 2000
 
 #: Smallest and largest size (largest entry) of a matrix that is used as it is:
 #: the algorithms square and divide such numbers.
@@ -126,13 +116,12 @@ def check_gram(matrix: NDArray, label: str, *, repair: str | None = None) -> tup
     # changes no digit, so what is handed back is exactly what came in.
     exponent = int(np.frexp(np.abs(values).max())[1])
     values = np.ldexp(values, -exponent)
-    _check_symmetric(values, label, SYMMETRY_TOLERANCES[0 if narrow else 1])
+    _check_symmetric(values, label, SYMMETRY_TOLERANCES[0 if narrow else 1], exponent)
     values = np.ascontiguousarray(0.5 * (values + values.T))
-    if is_semidefinite(values):
+    ends = spectrum.offending_eigenvalues(values)
+    if ends is None:
         return np.ldexp(values, exponent), ""
-    least, largest = extreme_eigenvalues(values)
-    if least >= -NEGATIVE_TOLERANCE * largest:
-        return np.ldexp(values, exponent), ""
+    least, largest = ends
     shown = f"{np.ldexp(least, exponent):.6g}"
     if repair is None:
         raise InputError(
@@ -175,13 +164,14 @@ def check_square(kernel: ArrayLike, label: str, *, repair: str | None = None) ->
         raise InputError(f"one kernel matrix is wanted, got {len(matrices)}")
     (matrix,) = matrices
     sound = matrix.dtype == np.float64 and matrix.flags.c_contiguous
-    if not (sound and len(matrix) > LANCZOS_ABOVE and _exactly_symmetric(matrix)):
+    if not (sound and len(matrix) > spectrum.LANCZOS_ABOVE and _exactly_symmetric(matrix)):
         return check_gram(matrix, label, repair=repair)
-    if _largest(matrix) == 0.0:
+    size = spectrum.largest_entry(matrix)
+    if size == 0.0:
         return matrix, ""
-    check_size(matrix, label, SCALED_SIZES)
-    least, largest = extreme_eigenvalues(matrix)
-    if least >= -NEGATIVE_TOLERANCE * largest:
+    if not PLAIN_SIZES[0] <= size <= PLAIN_SIZES[1]:
+        return check_gram(matrix, label, repair=repair)
+    if spectrum.offending_eigenvalues(matrix) is None:
         return matrix, ""
     return check_gram(matrix, label, repair=repair)
 
@@ -211,7 +201,7 @@ def check_size(matrix: Array, label: str, sizes: tuple[float, float]) -> None:
     InputError
         With the size and the remedy.
     """
-    size = _largest(matrix)
+    size = spectrum.largest_entry(matrix)
     if size == 0.0 or sizes[0] <= size <= sizes[1]:
         return
     what = "small" if size < sizes[0] else "large"
@@ -222,72 +212,6 @@ def check_size(matrix: Array, label: str, sizes: tuple[float, float]) -> None:
         f"{label} is too {what}: its largest entry is {size:.3g}, sizes from {sizes[0]:g} to "
         f"{sizes[1]:g} can be used; {remedy}"
     )
-
-
-def _largest(matrix: Array) -> float:
-    """Largest size of an entry, without a copy."""
-    return float(max(matrix.max(), -matrix.min()))
-
-
-def is_semidefinite(matrix: Array) -> bool:
-    """Whether Cholesky proves the least eigenvalue >= -1e-6 of the largest; fast.
-
-    K + t I has a Cholesky factor only if no eigenvalue of K is below -t.  With t
-    from a lower bound on the largest eigenvalue, success is a proof; failure is
-    not, and above `LANCZOS_ABOVE` rows it is not tried.
-    """
-    if len(matrix) > LANCZOS_ABOVE:
-        return False
-    # Rayleigh quotients never exceed the largest eigenvalue.
-    largest = float(matrix.diagonal().max())
-    vector = np.random.default_rng(0).standard_normal(len(matrix))
-    for _ in range(3):
-        vector = matrix @ vector
-        norm = float(np.linalg.norm(vector))
-        if norm == 0.0:
-            break
-        vector /= norm
-        largest = max(largest, float(vector @ matrix @ vector))
-    if largest <= 0.0:
-        return not matrix.any()
-    shifted = matrix.copy()
-    shifted.flat[:: len(matrix) + 1] += NEGATIVE_TOLERANCE * largest
-    try:
-        np.linalg.cholesky(shifted)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
-def extreme_eigenvalues(matrix: Array) -> tuple[float, float]:
-    """Least and largest eigenvalue; by Lanczos' method above `LANCZOS_ABOVE` rows.
-
-    The least one is found as the largest of the matrix subtracted from a multiple
-    of the identity: relative accuracy is then accuracy relative to the largest,
-    which is what the check needs, and a crowd of eigenvalues at zero does no harm.
-    """
-    n = len(matrix)
-    if n <= LANCZOS_ABOVE:
-        values = np.linalg.eigvalsh(matrix)
-        return float(values[0]), float(values[-1])
-    start = np.random.default_rng(0).standard_normal(n)
-
-    def top(operator: object, accuracy: float) -> float:
-        found = scipy.sparse.linalg.eigsh(
-            operator, k=1, which="LA", v0=start, tol=accuracy, return_eigenvectors=False
-        )
-        return float(found[0])
-
-    try:
-        largest = top(matrix, 1e-6)
-        shift = max(1.01 * largest, _largest(matrix))
-        flipped = scipy.sparse.linalg.LinearOperator(
-            (n, n), matvec=lambda v: shift * v - matrix @ v, dtype=np.float64
-        )
-        return shift - top(flipped, 1e-8), largest
-    except scipy.sparse.linalg.ArpackNoConvergence:
-        values = np.linalg.eigvalsh(matrix)
-        return float(values[0]), float(values[-1])
 
 
 def _depth(item: object) -> int:
@@ -369,14 +293,14 @@ def _check_finite(matrix: NDArray, label: str) -> None:
     )
 
 
-def _check_symmetric(values: Array, label: str, tolerance: float) -> None:
+def _check_symmetric(values: Array, label: str, tolerance: float, exponent: int) -> None:
     difference = np.abs(values - values.T)
     worst = float(difference.max())
     if worst > tolerance * float(np.abs(values).max()):
         row, column = np.unravel_index(int(difference.argmax()), difference.shape)
         raise InputError(
             f"{label} is not symmetric: entries ({row}, {column}) and ({column}, {row}) differ "
-            f"by {worst:.3g}, more than {tolerance:g} of the largest entry"
+            f"by {np.ldexp(worst, exponent):.3g}, more than {tolerance:g} of the largest entry"
         )
 
 

@@ -8,7 +8,19 @@ from collections.abc import Sequence
 from mkldash.errors import InputError
 from mkldash.kernels.base import KernelTerm
 
-__all__ = ["unique_names"]
+__all__ = ["gram_label", "unique_names"]
+
+
+def gram_label(position: int, name: str) -> str:
+    """How messages call a given matrix, such as ``kernel 1 ('rbf')``.
+
+    Parameters
+    ----------
+    position : int
+    name : str
+        ``kernel 1`` if it has none of its own.
+    """
+    return name if name == f"kernel {position}" else f"kernel {position} ({name!r})"
 
 
 def unique_names(terms: Sequence[KernelTerm]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ __all__ = [
     "ConstantKernelWarning",
     "Standardizer",
     "as_features",
+    "constant_columns",
     "is_constant_kernel",
     "trace_scale",
 ]
@@ -59,15 +60,31 @@ def as_features(X: ArrayLike, feature_names: Sequence[str] | None = None) -> Arr
     return values
 
 
-@dataclass(frozen=True, eq=False)
-class Standardizer:
-    """Z-scores with the mean and standard deviation (ddof 0) of the training rows.
+def constant_columns(values: Array) -> NDArray[np.bool_]:
+    """Which columns hold one value, shape (n_features,).
 
     A column is constant when its largest and smallest value differ by no more
     than rounding (8 units in the last place of the larger magnitude): the
     computed deviation of a column of 0.3 is not zero, and that of 1e-12 times a
-    real column is small but real.  A constant column becomes 0, on new rows too:
-    the training rows say nothing about what a change in it would mean.
+    real column is small but real.
+
+    Parameters
+    ----------
+    values : array, shape (n_rows, n_features)
+        Finite, with at least one row.
+    """
+    low, high = values.min(axis=0), values.max(axis=0)
+    rounding = 8.0 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
+    with np.errstate(over="ignore"):
+        return np.asarray(high - low <= rounding)
+
+
+@dataclass(frozen=True, eq=False)
+class Standardizer:
+    """Z-scores with the mean and standard deviation (ddof 0) of the training rows.
+
+    A constant column (see `constant_columns`) becomes 0, on new rows too: the
+    training rows say nothing about what a change in it would mean.
 
     Attributes
     ----------
@@ -86,15 +103,14 @@ class Standardizer:
         values = as_features(X)
         if not len(values):
             raise InputError("standardising needs at least one training row")
-        low, high = values.min(axis=0), values.max(axis=0)
-        rounding = 8.0 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
+        constant = constant_columns(values)
         with np.errstate(over="ignore", invalid="ignore"):
-            constant = high - low <= rounding
             mean = values.mean(axis=0)
             spread = np.abs(values - mean).max(axis=0)
         for column in np.flatnonzero(~np.isfinite(spread)):
+            low, high = values[:, column].min(), values[:, column].max()
             raise InputError(
-                f"feature column {column} spans {low[column]:.3g} to {high[column]:.3g}, too far "
+                f"feature column {column} spans {low:.3g} to {high:.3g}, too far "
                 "to be standardised; rescale it"
             )
         # Deviations of 1e-200 would vanish when squared: divide by the largest first.

@@ -13,6 +13,7 @@ from mkldash.kernels import _compiled
 from mkldash.kernels.base import Array, DroppedKernel
 from mkldash.kernels.checks import PLAIN_SIZES, as_matrices, check_gram, check_size
 from mkldash.kernels.dense import DenseBank, packed_size
+from mkldash.kernels.naming import gram_label
 from mkldash.kernels.normalization import (
     ConstantKernelWarning,
     is_constant_kernel,
@@ -75,7 +76,7 @@ def precomputed_bank(
     packed = np.empty((len(matrices), packed_size(n)))
     notes: list[str] = []
     for k, matrix in enumerate(matrices):
-        label = _label(k, names[k])
+        label = gram_label(k, names[k])
         checked, note = check_gram(matrix, label, repair=repair)
         if not normalize:
             check_size(checked, label, PLAIN_SIZES)
@@ -127,10 +128,6 @@ def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     return given
 
 
-def _label(position: int, name: str) -> str:
-    return name if name == f"kernel {position}" else f"kernel {position} ({name!r})"
-
-
 def _constant(traces: Array, centred: Array) -> NDArray[np.bool_]:
     return np.array(
         [is_constant_kernel(t, c) for t, c in zip(traces, centred, strict=True)], dtype=bool
@@ -144,7 +141,7 @@ def _choose(
     zero = traces <= 0.0
     out = zero if constant.all() else constant
     if out.all():
-        who = f"{_label(0, names[0])} is zero" if len(names) == 1 else "every kernel is zero"
+        who = f"{gram_label(0, names[0])} is zero" if len(names) == 1 else "every kernel is zero"
         raise InputError(f"{who}: there is nothing to learn from; give a kernel that is not")
     reasons = {
         int(k): "it is zero" if zero[k] else "it is constant: zero after double centring"

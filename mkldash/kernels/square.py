@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from mkldash.errors import InputError
 from mkldash.kernels import _compiled, _compiled_square
-from mkldash.kernels.base import Array, KernelTerm, RadialKernel
+from mkldash.kernels.base import Array, KernelTerm, ProductKernel, RadialKernel
 from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.checks import PLAIN_SIZES, check_size, check_square
 from mkldash.kernels.memory import DEFAULT_MEMORY_LIMIT, estimate_memory, refuse
+from mkldash.kernels.naming import gram_label
 from mkldash.kernels.normalization import (
     ConstantKernelWarning,
     as_features,
@@ -74,6 +75,10 @@ class SquareBank(StoredBank):
         self.storage = storage
         self.nbytes = square.nbytes
 
+    def __setstate__(self, state: dict[str, object]) -> None:
+        super().__setstate__({k: v for k, v in state.items() if k != "_square"})
+        self.__dict__["_square"] = state["_square"]
+
     def combine(self, theta: ArrayLike) -> SquareCombined:
         """The matrix times its weight, made when asked for."""
         return SquareCombined(self._square, float(self._weights(theta)[0]))
@@ -130,12 +135,16 @@ def build_square(
 
 
 def _square_of(term: KernelTerm, part: Array) -> Array:
-    """The kernel's matrix; radial kernels by the compiled distances, each pair once."""
+    """The kernel's matrix, from the distances or products of each pair once."""
     with np.errstate(over="ignore", invalid="ignore"):
+        # Nothing is named on the way, so that only the result lives beside the square.
         if isinstance(term.kernel, RadialKernel):
-            packed = _compiled.packed_distances(part)
-            return _compiled.unpack(term.kernel.profile(packed), len(part))
-        return np.ascontiguousarray(term.kernel.gram(part))
+            packed = term.kernel.profile(_compiled.packed_distances(part))
+        elif isinstance(term.kernel, ProductKernel):
+            packed = term.kernel.profile(_compiled.packed_products(part))
+        else:
+            return np.ascontiguousarray(term.kernel.gram(part))
+        return _compiled.unpack(packed, len(part))
 
 
 def given_square(
@@ -157,10 +166,13 @@ def given_square(
     InputError
         As `mkldash.kernels.precomputed.precomputed_bank` does.
     """
-    square, note = check_square(kernel, name, repair=repair)
-    check_size(square, name, PLAIN_SIZES)
+    label = gram_label(0, name)
+    square, note = check_square(kernel, label, repair=repair)
+    check_size(square, label, PLAIN_SIZES)
     if not square.any():
-        raise InputError(f"{name} is zero: there is nothing to learn from; give one that is not")
+        raise InputError(
+            f"{label} is zero: there is nothing to learn from; give a kernel that is not"
+        )
     digest = hashlib.sha256(np.ascontiguousarray(square).data)
     digest.update(f"{name}, square".encode())
     facts = _facts(square, name, None, digest.hexdigest(), (note,) if note else ())

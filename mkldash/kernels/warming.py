@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mkldash.kernels import _compiled_square
 from mkldash.kernels.banks import make_terms
 from mkldash.kernels.base import KernelBank
 from mkldash.kernels.block_memory import BlockMemory
@@ -30,6 +31,7 @@ def warm_up() -> None:
     banks.append(build_square(X, terms[-1]))
     for bank in banks:
         _use(bank)
+    _compiled_square.product(np.eye(2), np.ones(2))
 
 
 def _use(bank: KernelBank) -> None:

@@ -149,6 +149,8 @@ def _run(
         close()
     if last is None:
         raise RuntimeError("the run was cancelled before its first iteration")
+    if status is None and last is start and flag[0] != CANCELLED:
+        status = watch.check(last)  # resumed where nothing is left to do
     if status is None:
         status = Status.STOPPED if flag[0] == CANCELLED else Status.STALLED
     return Result(

@@ -34,7 +34,7 @@ _SENTENCES = {
     Status.CONVERGED: "Converged: the certified relative gap is below the tolerance.",
     Status.ITERATION_LIMIT: "Iteration limit reached before the tolerance; the gap stands.",
     Status.TIME_LIMIT: "Time limit reached before the tolerance; the gap stands.",
-    Status.STALLED: "Stalled: neither bound moved over 20 iterations; the gap stands.",
+    Status.STALLED: "Stalled: the bounds no longer move; the gap stands.",
     Status.NOT_FINITE: "A value was not finite or the bounds crossed; the last sound point stands.",
     Status.STOPPED: "Stopped by you; the gap stands.",
 }

@@ -55,6 +55,21 @@ from tests.cli._run import FILES, Cli
         (("--trace", "trace.csv"), ".npz"),
         (("--trace", "no/such/folder/trace.npz"), "--trace"),
         (("--gram", "x.npz"), "--gram"),
+        (("--problem", "nb"), "no problem is called 'nb'; there are elastic-net, neighborhood"),
+        (("--problem", "neighborhood", "--rho", "0"), "rho must be a positive number, not 0.0"),
+        (("--problem", "neighborhood", "--rho", "-2"), "rho must be a positive number, not -2.0"),
+        (("--problem", "neighborhood", "--rho", "nan"), "rho must be a positive number, not nan"),
+        (("--problem", "neighborhood", "--rho", "big"), "--rho"),
+        (("--rho", "10"), "rho has no meaning in the problem elastic-net"),
+        (("--sigma-factor", "-1"), "sigma factor must be a positive number, not -1.0"),
+        (("--sigma-factor", "0"), "sigma factor must be a positive number, not 0.0"),
+        (("--problem", "neighborhood", "--sigma-factor", "inf"), "sigma factor"),
+        (("--problem", "neighborhood", "--C", "0"), "C"),
+        (
+            ("--problem", "neighborhood", "--bank", "linear", "--solver", "shifted-svm"),
+            "take one kernel, or block-coordinate",
+        ),
+        (("--solver", "shifted-svm"), "take one kernel, or block-coordinate"),
     ],
 )
 def test_values_that_cannot_be_used(cli: Cli, options: tuple[str, ...], parameter: str) -> None:
@@ -287,6 +302,7 @@ def test_table_options_do_not_go_with_matrices(cli: Cli, tmp_path: Path) -> None
     assert "--decimal" in cli("solve", "--gram", path, "--decimal", ",").complaint
     assert "--bank" in cli("solve", "--gram", path, "--bank", "linear").complaint
     assert "--no-standardize" in cli("solve", "--gram", path, "--no-standardize").complaint
+    assert "--sigma-factor" in cli("solve", "--gram", path, "--sigma-factor", "2").complaint
     drawn = cli("solve", "--gram", path, "--train-fraction", "0.5", "--seed", "0", "--json")
     assert drawn.json["train_rows"] == 2
 

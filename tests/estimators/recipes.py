@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
-from mkldash import ElasticNetMKLClassifier
+from mkldash import ElasticNetMKLClassifier, NeighborhoodKernelClassifier
+from mkldash.estimators.base import KernelClassifier
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
+
+#: For tests of what both classifiers do alike.
+each_classifier = pytest.mark.parametrize(
+    "kind", [ElasticNetMKLClassifier, NeighborhoodKernelClassifier]
+)
 
 #: T8 of the cases: eight rows, and what C = 100 and eta = 0.5 give.
 T8 = np.array(
@@ -38,6 +45,20 @@ def exact(kernels: Any = "precomputed", **parameters: Any) -> ElasticNetMKLClass
         **parameters,
     }
     return ElasticNetMKLClassifier(kernels, **settings)
+
+
+def exact_neighborhood(
+    kernels: Any = "precomputed", **parameters: Any
+) -> NeighborhoodKernelClassifier:
+    """The other one at a tight setting."""
+    settings = {"tol": 1e-9, "max_iter": 5000, **parameters}
+    return NeighborhoodKernelClassifier(kernels, **settings)
+
+
+def exact_of(kind: type[KernelClassifier], kernels: Any = "precomputed", **parameters: Any) -> Any:
+    """Either one at a tight setting."""
+    make = exact if kind is ElasticNetMKLClassifier else exact_neighborhood
+    return make(kernels, **parameters)
 
 
 def three_classes() -> tuple[np.ndarray, np.ndarray]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mkldash import ElasticNetMKLClassifier
-from tests.estimators.recipes import exact
+from mkldash import ElasticNetMKLClassifier, NeighborhoodKernelClassifier
+from tests.estimators.recipes import exact, exact_neighborhood
 
 seeds = st.integers(0, 2**32 - 1)
 etas = st.sampled_from([0.0, 0.3, 0.5, 0.8])
 prices = st.sampled_from([0.1, 1.0, 20.0])
+rhos = st.sampled_from([0.1, 1.0, 100.0])
 few = settings(max_examples=25, deadline=None)
 
 
@@ -27,6 +30,10 @@ def data(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def model(eta: float, C: float) -> ElasticNetMKLClassifier:
     return exact(eta=eta, C=C, tol=1e-7, max_iter=3000)
+
+
+def near(eta: float, C: float, rho: float) -> NeighborhoodKernelClassifier:
+    return exact_neighborhood(eta=eta, C=C, rho=rho, tol=1e-7)
 
 
 @few
@@ -91,3 +98,42 @@ def test_the_weights_lie_in_the_set_and_the_bounds_are_in_order(
     tight = model(eta, C).fit(kernels, y)
     assert fitted.lower_ <= tight.upper_ * (1 + 1e-9)
     assert tight.lower_ <= fitted.upper_ * (1 + 1e-9)
+
+
+@few
+@given(seeds, prices, rhos, st.integers(1, 3))
+def test_a_neighborhood_moves_with_the_labels_the_rows_and_the_scale(
+    seed: int, C: float, rho: float, count: int
+) -> None:
+    kernels, y = data(seed)
+    kernels = 12.0 * kernels[:count]
+    plain = near(0.5, C, rho).fit(kernels, y)
+    # ||alpha||^4 makes alpha unique; its square's size says how well it is settled.
+    close = {"atol": 1e-3 * C}
+    flipped = near(0.5, C, rho).fit(kernels, 1 - y)
+    assert flipped.upper_ == pytest.approx(plain.upper_, rel=1e-6)
+    np.testing.assert_allclose(flipped.rank_one_, -plain.rank_one_, **close)
+    order = np.random.default_rng(seed).permutation(12)
+    moved = near(0.5, C, rho).fit(kernels[:, order][:, :, order], y[order])
+    assert moved.upper_ == pytest.approx(plain.upper_, rel=1e-6)
+    np.testing.assert_allclose(moved.rank_one_, plain.rank_one_[order], **close)
+    np.testing.assert_allclose(moved.weights_, plain.weights_, atol=5e-3)
+    # K s, C / s and rho / s^3: alpha / s, and with it the objective.
+    s = 7.0
+    scaled = near(0.5, C / s, rho / s**3).fit(s * kernels, y)
+    assert s * scaled.upper_ == pytest.approx(plain.upper_, rel=1e-6)
+    assert scaled.shift_ == pytest.approx(s * plain.shift_, rel=1e-3, abs=1e-6)
+
+
+@few
+@given(seeds, prices, st.integers(1, 3))
+def test_a_larger_rho_costs_more_and_the_bounds_are_in_order(
+    seed: int, C: float, count: int
+) -> None:
+    kernels, y = data(seed)
+    fits = [near(0.5, C, rho).fit(kernels[:count], y) for rho in (0.01, 1.0, 100.0, np.inf)]
+    for one, other in itertools.pairwise(fits):
+        assert one.lower_ <= one.upper_ * (1 + 1e-12)
+        assert one.lower_ <= other.upper_ * (1 + 1e-9)
+    svm = exact(C=C, eta=0.5).fit(kernels[:count], y)
+    assert fits[-1].upper_ == pytest.approx(svm.upper_, rel=1e-6)

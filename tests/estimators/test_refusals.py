@@ -11,13 +11,23 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from mkldash import ElasticNetMKLClassifier, KernelStack
+from mkldash import ElasticNetMKLClassifier, KernelStack, NeighborhoodKernelClassifier
 from mkldash.errors import InputError, MemoryLimitError
+from mkldash.estimators.base import KernelClassifier
 from mkldash.estimators.checks import refuse_text
 from mkldash.kernels.gaussian import Gaussian
 from mkldash.kernels.linear import Linear
+from mkldash.kernels.normalization import ConstantKernelWarning
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
-from tests.estimators.recipes import T8, T8_LABELS, T8_OBJECTIVE, exact, three_classes
+from tests.estimators.recipes import (
+    T8,
+    T8_LABELS,
+    T8_OBJECTIVE,
+    each_classifier,
+    exact,
+    exact_of,
+    three_classes,
+)
 from tests.recipes import golden_blocks, golden_data, golden_kernels
 
 COLOURS = ["red", "blue", "red", "blue", "red", "blue", "red", "blue"]
@@ -32,11 +42,12 @@ def coloured(dtype: str) -> pd.DataFrame:
     return frame
 
 
+@each_classifier
 @pytest.mark.parametrize("dtype", ["object", "string", "category", "str", "bool"])
-def test_text_in_a_frame_is_named_for_every_dtype(dtype: str) -> None:
+def test_text_in_a_frame_is_named_for_every_dtype(kind: type[KernelClassifier], dtype: str) -> None:
     values = "'False', 'True'" if dtype == "bool" else "'blue', 'red'"
     with pytest.raises(InputError) as caught:
-        exact("linear").fit(coloured(dtype), T8_LABELS)
+        kind("linear").fit(coloured(dtype), T8_LABELS)
     assert str(caught.value) == (
         f"column 'colour' holds text or categories, not numbers ({values}): one-hot encode it "
         "(pandas.get_dummies(X, columns=['colour'], dtype=float)), or leave it out"
@@ -78,35 +89,39 @@ def test_numbers_of_every_frame_dtype_are_no_text() -> None:
         refuse_text(frame)
 
 
+@each_classifier
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")])
-def test_missing_values_are_named_with_their_place(value: float, name: str) -> None:
+def test_missing_values_are_named_with_their_place(
+    kind: type[KernelClassifier], value: float, name: str
+) -> None:
     X, y = golden_data()
-    model = ElasticNetMKLClassifier("golden").fit(X, y)
+    model = kind().fit(X, y)
     X[7, 2] = value
     message = f"X holds {name} in row 7, column 2, counted from 0"
     with pytest.raises(InputError, match=message):
-        ElasticNetMKLClassifier("golden").fit(X, y)
+        kind().fit(X, y)
     with pytest.raises(InputError, match=message):
         model.predict(X)
     frame = pd.DataFrame(X, columns=list("abcd"))
     with pytest.raises(InputError, match=f"X holds {name} in row 7, column 'c'"):
-        ElasticNetMKLClassifier("golden").fit(frame, y)
+        kind().fit(frame, y)
     X[9, 1] = np.nan
     with pytest.raises(InputError, match=r"row 7, column 2 \(2 such values\)"):
-        ElasticNetMKLClassifier("golden").fit(sparse.csr_matrix(X), y)
+        kind().fit(sparse.csr_matrix(X), y)
 
 
-def test_labels_are_checked() -> None:
+@each_classifier
+def test_labels_are_checked(kind: type[KernelClassifier]) -> None:
     X, y = golden_data()
-    model = ElasticNetMKLClassifier("golden")
+    model = kind("golden")
     with pytest.raises(InputError, match="X has 20 rows, y has 19 labels"):
         model.fit(X, y[:-1])
     with pytest.raises(InputError, match="X has 20 rows, y has 21 labels"):
-        exact().fit(golden_kernels(), np.append(y, 1.0))
+        kind("precomputed").fit(golden_kernels(), np.append(y, 1.0))
     with pytest.raises(InputError, match="only class 'yes' found, two needed"):
         model.fit(X, ["yes"] * 20)
     with pytest.raises(InputError, match="only class 1 found, two needed"):
-        exact().fit(golden_kernels(), np.ones(20, dtype=int))
+        kind("precomputed").fit(golden_kernels(), np.ones(20, dtype=int))
     with pytest.raises(InputError, match="requires y to be passed"):
         model.fit(X, None)
     gap = y.copy()
@@ -125,38 +140,41 @@ def test_labels_are_checked() -> None:
         model.fit(X, y, sample_weight=np.ones(20))
 
 
-def test_other_columns_at_prediction_are_refused() -> None:
+@each_classifier
+def test_other_columns_at_prediction_are_refused(kind: type[KernelClassifier]) -> None:
     X, y = golden_data()
     frame = pd.DataFrame(X, columns=list("abcd"))
-    model = ElasticNetMKLClassifier("golden").fit(frame, y)
+    model = kind("golden").fit(frame, y)
     with pytest.raises(InputError, match=r"X has 3 features, but .* is expecting 4 features"):
-        ElasticNetMKLClassifier("golden").fit(X, y).predict(X[:, :3])
+        kind("golden").fit(X, y).predict(X[:, :3])
     with pytest.raises(InputError, match="feature names should match"):
         model.predict(frame[list("abdc")])
 
 
-def test_matrices_and_tables_are_told_apart() -> None:
+@each_classifier
+def test_matrices_and_tables_are_told_apart(kind: type[KernelClassifier]) -> None:
     X, y = golden_data()
     with pytest.raises(InputError, match="set kernels='precomputed'"):
-        ElasticNetMKLClassifier().fit(golden_kernels(), y)
+        kind().fit(golden_kernels(), y)
     with pytest.raises(InputError, match="kernel 0 must be a square matrix"):
-        exact().fit(X, y)
+        exact_of(kind).fit(X, y)
     with pytest.raises(InputError, match="kernels='precomputed'"):
-        ElasticNetMKLClassifier().fit(KernelStack(golden_kernels()), y)
+        kind().fit(KernelStack(golden_kernels()), y)
     with pytest.raises(InputError, match="matrices go into fit, with kernels='precomputed'"):
-        ElasticNetMKLClassifier(golden_kernels()).fit(X, y)
+        kind(golden_kernels()).fit(X, y)
 
 
-def test_complex_matrices_are_refused_however_they_come() -> None:
+@each_classifier
+def test_complex_matrices_are_refused_however_they_come(kind: type[KernelClassifier]) -> None:
     kernels, y = golden_kernels(), golden_data()[1]
     message = "Complex data not supported: kernel 1 has dtype complex128"
     with pytest.raises(InputError, match=message):
-        exact().fit([kernels[0], kernels[1] + 0j], y)
+        exact_of(kind).fit([kernels[0], kernels[1] + 0j], y)
     with pytest.raises(InputError, match=message.replace("kernel 1", "kernel 0")):
-        exact().fit(kernels + 0j, y)
+        exact_of(kind).fit(kernels + 0j, y)
     with pytest.raises(InputError, match=message):
         KernelStack([kernels[0], kernels[1] + 0j])
-    model = exact().fit(kernels[:1], y)
+    model = exact_of(kind).fit(kernels[:1], y)
     with pytest.raises(InputError, match="Complex data not supported: block of kernel 0"):
         model.predict(kernels[:1] + 0j)
 
@@ -177,8 +195,11 @@ def test_nested_lists_of_kernels_are_refused() -> None:
         ((5, 20), r"expected \(4 kernels, n_test, 20\)"),
     ],
 )
-def test_blocks_of_the_wrong_shape_are_refused(shape: tuple[int, ...], message: str) -> None:
-    model = ElasticNetMKLClassifier("precomputed").fit(golden_kernels(), golden_data()[1])
+@each_classifier
+def test_blocks_of_the_wrong_shape_are_refused(
+    kind: type[KernelClassifier], shape: tuple[int, ...], message: str
+) -> None:
+    model = kind("precomputed").fit(golden_kernels(), golden_data()[1])
     with pytest.raises(InputError, match=message):
         model.predict(np.zeros(shape))
 
@@ -192,11 +213,14 @@ def test_a_value_missing_in_a_block_that_counts_is_named() -> None:
         model.predict(blocks)
 
 
-def test_a_value_missing_in_a_training_matrix_is_named() -> None:
+@each_classifier
+def test_a_value_missing_in_a_training_matrix_is_named(kind: type[KernelClassifier]) -> None:
     kernels = golden_kernels()
     kernels[1, 1, 4] = kernels[1, 4, 1] = np.nan
     with pytest.raises(InputError, match=r"kernel 1: 2 entries .*\(1, 4\)"):
-        exact().fit(kernels, golden_data()[1])
+        exact_of(kind).fit(kernels, golden_data()[1])
+    with pytest.raises(InputError, match=r"kernel 0: 2 entries .*\(1, 4\)"):
+        exact_of(kind).fit(kernels[1], golden_data()[1])
 
 
 @pytest.mark.parametrize(
@@ -206,7 +230,6 @@ def test_a_value_missing_in_a_training_matrix_is_named() -> None:
         ({"kernels": []}, "at least one kernel"),
         ({"kernels": [Linear(), "gaussian"]}, "item 1 of kernels is a str"),
         ({"kernels": 3}, "kernels must name a bank"),
-        ({"eta": 1.5}, "eta must lie between 0 and 1"),
         ({"C": 0}, "C must be a positive number"),
         ({"tol": -1.0}, "tol must be a positive number"),
         ({"max_iter": -1}, "max_iter must not be negative"),
@@ -219,7 +242,6 @@ def test_a_value_missing_in_a_training_matrix_is_named() -> None:
         ({"tol": "x"}, "tol must be a positive number, not 'x'"),
         ({"tol": None}, "tol must be a positive number, not None"),
         ({"C": "x"}, "C must be a positive number, not 'x'"),
-        ({"eta": None}, "eta must lie between 0 and 1, not None"),
         ({"max_iter": None}, "max_iter must be a whole number, at least 0, not None"),
         ({"max_iter": "a"}, "max_iter must be a whole number, at least 0, not 'a'"),
         ({"max_iter": 1.5}, "max_iter must be a whole number, at least 0, not 1.5 of type float"),
@@ -236,13 +258,127 @@ def test_a_value_missing_in_a_training_matrix_is_named() -> None:
     ],
     ids=str,
 )
-def test_parameters_are_checked_in_fit(parameters: dict[str, Any], message: str) -> None:
+@each_classifier
+def test_parameters_are_checked_in_fit(
+    kind: type[KernelClassifier], parameters: dict[str, Any], message: str
+) -> None:
+    refused(kind(**parameters), message)
+
+
+def refused(model: KernelClassifier, message: str) -> None:
     X, y = golden_data()
-    model = ElasticNetMKLClassifier(**parameters)
     with pytest.raises(InputError, match=message):
         model.fit(X, y)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"eta": 1.5}, "eta must lie between 0 and 1"),
+        ({"eta": None}, "eta must lie between 0 and 1, not None"),
+        ({"eta": True}, "eta must lie between 0 and 1, not True of type bool"),
+        ({"solver": "auto"}, r"solver must be one of (?!auto).*block-coordinate, .* not 'auto'"),
+        (
+            {"kernels": "single"},
+            r"kernels='single' .* belongs to NeighborhoodKernelClassifier; .*Gaussian\(width\)",
+        ),
+        ({"kernels": "sngle"}, "there are gaussian, golden, linear, paper, 'precomputed'"),
+        (
+            {"kernels": "golden", "solver": "shifted-svm"},
+            "learns no kernel weights, .* 4 kernels; take one kernel, or block-coordinate",
+        ),
+    ],
+    ids=str,
+)
+def test_parameters_of_elastic_net(parameters: dict[str, Any], message: str) -> None:
+    refused(ElasticNetMKLClassifier(**parameters), message)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rho": 0}, r"rho must be a positive number \(inf: a plain support .*\), not 0 of type"),
+        ({"rho": -1.0}, "rho must be a positive number .* not -1.0 of type float"),
+        ({"rho": np.nan}, "rho must be a positive number .* not nan"),
+        ({"rho": -np.inf}, "rho must be a positive number .* not -inf"),
+        ({"rho": "big"}, "rho must be a positive number .* not 'big'"),
+        ({"rho": None}, "rho must be a positive number .* not None"),
+        ({"rho": True}, "rho must be a positive number .* not True of type bool"),
+        ({"sigma_factor": 0.0}, "sigma_factor must be a positive number, not 0.0 of type float"),
+        ({"sigma_factor": -4}, "sigma_factor must be a positive number, not -4"),
+        ({"sigma_factor": np.nan}, "sigma_factor must be a positive number, not nan"),
+        ({"sigma_factor": np.inf}, "sigma_factor must be a positive number, not inf"),
+        ({"sigma_factor": "4"}, "sigma_factor must be a positive number, not '4'"),
+        ({"sigma_factor": True}, "sigma_factor must be a positive number, not True"),
+        ({"sigma_factor": 1e308}, "sigma must be a positive number, not inf"),
+        ({"kernels": "sngle"}, "there are gaussian, golden, linear, paper, single, 'precomputed'"),
+        ({"kernels": "golden", "eta": 1.5}, "eta must lie between 0 and 1"),
+        ({"kernels": "golden", "eta": "x"}, "eta must lie between 0 and 1, not 'x'"),
+        (
+            {"kernels": "golden", "solver": "shifted-svm"},
+            "learns no kernel weights, .* 4 kernels; take one kernel, or block-coordinate",
+        ),
+        ({"solver": "newton"}, r"solver must be one of auto, .*block-coordinate"),
+        ({"memory_limit": 20}, r"needs 4.88 kB .*Ways out: a subsample of the rows, or a higher"),
+    ],
+    ids=str,
+)
+def test_parameters_of_the_neighborhood(parameters: dict[str, Any], message: str) -> None:
+    refused(NeighborhoodKernelClassifier(**parameters), message)
+
+
+def test_an_eta_that_nothing_uses_is_not_looked_at() -> None:
+    X, y = golden_data()
+    plain = NeighborhoodKernelClassifier().fit(X, y)
+    other = NeighborhoodKernelClassifier(eta=7).fit(X, y)
+    assert other.upper_ == plain.upper_
+    with pytest.raises(InputError, match="eta must lie"):
+        NeighborhoodKernelClassifier("precomputed", eta=7).fit(golden_kernels(), y)
+    NeighborhoodKernelClassifier("precomputed", eta=7).fit(golden_kernels()[0], y)
+
+
+def test_a_bad_eta_is_refused_before_the_kernels_are_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def built(*_: object, **__: object) -> None:
+        raise AssertionError("the kernels were built")
+
+    monkeypatch.setattr("mkldash.estimators.base.build_bank", built)
+    refused(NeighborhoodKernelClassifier("paper", eta=2.0), "eta must lie between 0 and 1")
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_rows_that_are_all_the_same_have_no_width(standardize: bool) -> None:
+    X, y = np.tile([0.3, 2.0], (20, 1)), golden_data()[1]
+    model = NeighborhoodKernelClassifier(standardize=standardize)
+    with pytest.raises(InputError, match=r"training rows are the same.*take other columns or more"):
+        model.fit(X, y)
+    with pytest.warns(ConstantKernelWarning, match="is constant: it cannot separate"):
+        NeighborhoodKernelClassifier(Gaussian(1.0), standardize=standardize).fit(X, y)
+
+
+def test_a_single_given_matrix_is_checked_like_several() -> None:
+    y = golden_data()[1]
+    K = golden_kernels()[1]
+    model = NeighborhoodKernelClassifier("precomputed")
+    skew = K.copy()
+    skew[0, 1] += 1.0
+    with pytest.raises(InputError, match=r"kernel 0 is not symmetric: entries \(0, 1\)"):
+        model.fit(skew, y)
+    with pytest.raises(InputError, match="kernel 0 is not positive semidefinite"):
+        model.fit(-K, y)
+    with pytest.raises(InputError, match="kernel 0 is zero"):
+        model.fit(0 * K, y)
+    with pytest.raises(InputError, match=r"'mine'.* not positive semidefinite"):
+        model.fit(KernelStack([-K], names=["mine"]), y)
+    with pytest.raises(MemoryLimitError, match=r"3,200 bytes \(1 kernel of 20 rows, a full square"):
+        NeighborhoodKernelClassifier("precomputed", memory_limit=3199).fit(K, y)
+    NeighborhoodKernelClassifier("precomputed", memory_limit=3200).fit(K, y)
+    bent = K - 0.5 * np.eye(20) / 20
+    repaired = NeighborhoodKernelClassifier("precomputed", repair="clip").fit(bent, y)
+    assert "set to zero" in repaired.notes_[0]
 
 
 @pytest.mark.parametrize("item", [5, None, "abc"])
@@ -289,6 +425,17 @@ def test_a_sparse_table_too_large_to_be_dense_is_refused() -> None:
     model = ElasticNetMKLClassifier([Linear()])
     with pytest.raises(MemoryLimitError, match="6,400,000,000 bytes when dense"):
         model.fit(X, np.arange(4000) % 2)
+
+
+def test_a_stalled_single_kernel_is_not_told_of_another_solver() -> None:
+    X, y = golden_data()
+    model = NeighborhoodKernelClassifier(tol=1e-16, C=100.0)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    assert model.status_ == "stalled"
+    said = str(caught[0].message)
+    assert "it stalled, the bounds no longer moved; lower C, or accept this gap" in said
+    assert "BlockCoordinateDescent" not in said
 
 
 def test_a_limit_is_reported_with_the_gap_a_reason_and_a_remedy() -> None:

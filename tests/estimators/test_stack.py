@@ -14,8 +14,10 @@ from sklearn.model_selection import (
     train_test_split,
 )
 
-from mkldash import ElasticNetMKLClassifier, KernelStack
+from mkldash import ElasticNetMKLClassifier, KernelStack, NeighborhoodKernelClassifier
 from mkldash.errors import InputError
+from mkldash.estimators.base import KernelClassifier
+from tests.estimators.recipes import each_classifier
 from tests.recipes import golden_data, golden_kernels
 
 
@@ -69,17 +71,18 @@ def test_a_key_that_numbers_no_rows_is_refused() -> None:
         KernelStack(golden_kernels())[[20]]
 
 
-def test_rows_split_off_are_fitted_and_predicted() -> None:
+@each_classifier
+def test_rows_split_off_are_fitted_and_predicted(kind: type[KernelClassifier]) -> None:
     kernels, y = golden_kernels(), golden_data()[1]
     stack = KernelStack(kernels, names=["a", "b", "c", "d"])
     train, test, y_train, y_test = train_test_split(
         stack, y, test_size=6, random_state=0, stratify=y
     )
     rows, new = train_test_split(np.arange(20), test_size=6, random_state=0, stratify=y)
-    model = ElasticNetMKLClassifier("precomputed").fit(train, y_train)
+    model = kind("precomputed").fit(train, y_train)
     assert model.kernel_names_ == ("a", "b", "c", "d")
     assert model.n_features_in_ == 14
-    by_hand = ElasticNetMKLClassifier("precomputed").fit(kernels[:, rows][:, :, rows], y[rows])
+    by_hand = kind("precomputed").fit(kernels[:, rows][:, :, rows], y[rows])
     expected = by_hand.decision_function(kernels[:, new][:, :, rows])
     np.testing.assert_array_equal(model.decision_function(test), expected)
     np.testing.assert_array_equal(model.decision_function(stack[np.ix_(new, rows)]), expected)
@@ -111,28 +114,38 @@ def test_columns_that_were_cut_off_are_named() -> None:
         model.predict(stack[:, :5])
 
 
-def test_cross_validation_equals_a_loop_by_hand() -> None:
-    kernels, y = golden_kernels(), golden_data()[1]
+@each_classifier
+@pytest.mark.parametrize("count", [1, 4])
+def test_cross_validation_equals_a_loop_by_hand(kind: type[KernelClassifier], count: int) -> None:
+    kernels, y = 20.0 * golden_kernels()[:count], golden_data()[1]
     folds = StratifiedKFold(4)
-    model = ElasticNetMKLClassifier("precomputed")
+    model = kind("precomputed")
     scores = cross_val_score(model, KernelStack(kernels), y, cv=folds)
     values = cross_val_predict(model, KernelStack(kernels), y, cv=folds, method="decision_function")
     for (train, test), score in zip(folds.split(y, y), scores, strict=True):
-        fitted = ElasticNetMKLClassifier("precomputed").fit(
-            kernels[:, train][:, :, train], y[train]
-        )
+        fitted = kind("precomputed").fit(kernels[:, train][:, :, train], y[train])
         blocks = kernels[:, test][:, :, train]
         assert score == fitted.score(blocks, y[test])
         np.testing.assert_array_equal(values[test], fitted.decision_function(blocks))
 
 
-def test_a_grid_search_slices_and_refits_on_all() -> None:
-    kernels, y = golden_kernels(), golden_data()[1]
-    grid = {"eta": [0.0, 0.5, 1.0], "C": [1, 100], "normalize": [True, False]}
-    search = GridSearchCV(ElasticNetMKLClassifier("precomputed"), grid, cv=3, error_score="raise")
+@pytest.mark.parametrize(
+    ("kind", "count", "grid"),
+    [
+        (ElasticNetMKLClassifier, 4, {"eta": [0.0, 0.5, 1.0], "C": [1, 100]}),
+        (NeighborhoodKernelClassifier, 4, {"rho": [1.0, np.inf], "eta": [0.0, 1.0]}),
+        (NeighborhoodKernelClassifier, 1, {"rho": [1.0, 100.0, np.inf], "C": [1, 10]}),
+    ],
+)
+def test_a_grid_search_slices_and_refits_on_all(
+    kind: type[KernelClassifier], count: int, grid: dict[str, list[float]]
+) -> None:
+    kernels, y = golden_kernels()[:count], golden_data()[1]
+    grid = {**grid, "normalize": [True, False]}
+    search = GridSearchCV(kind("precomputed"), grid, cv=3, error_score="raise")
     search.fit(KernelStack(kernels), y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    direct = ElasticNetMKLClassifier("precomputed", **search.best_params_).fit(kernels, y)
+    direct = kind("precomputed", **search.best_params_).fit(kernels, y)
     np.testing.assert_allclose(
         search.decision_function(kernels), direct.decision_function(kernels), rtol=1e-12
     )

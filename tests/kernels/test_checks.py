@@ -4,10 +4,12 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse.linalg
 
 from mkldash.errors import InputError
-from mkldash.kernels import checks
-from mkldash.kernels.checks import as_matrices, check_gram, extreme_eigenvalues, is_semidefinite
+from mkldash.kernels import spectrum
+from mkldash.kernels.checks import as_matrices, check_gram
+from mkldash.kernels.spectrum import extreme_eigenvalues, is_semidefinite, offending_eigenvalues
 
 
 def with_eigenvalues(values, seed=0):
@@ -50,7 +52,7 @@ def test_asymmetry_is_measured_by_the_largest_entry():
         check_gram(matrix, "kernel 0")
     check_gram(matrix.astype(np.float32), "kernel 0")
     matrix[0, 1] = 1.1e-3
-    with pytest.raises(InputError, match="not symmetric"):
+    with pytest.raises(InputError, match=r"not symmetric: .* differ by 0\.0011, more than 1e-05"):
         check_gram(matrix.astype(np.float32), "kernel 0")
 
 
@@ -94,7 +96,7 @@ def test_cholesky_only_says_yes_when_it_is_sure():
 )
 def test_lanczos_agrees_with_the_full_decomposition(values, monkeypatch):
     matrix = with_eigenvalues(values)
-    monkeypatch.setattr(checks, "LANCZOS_ABOVE", 100)
+    monkeypatch.setattr(spectrum, "LANCZOS_ABOVE", 100)
     least, largest = extreme_eigenvalues(matrix)
     size = np.abs(values).max()
     assert least == pytest.approx(values.min(), abs=1e-7 * size)
@@ -102,13 +104,38 @@ def test_lanczos_agrees_with_the_full_decomposition(values, monkeypatch):
 
 
 def test_lanczos_decides_on_large_matrices(monkeypatch):
-    monkeypatch.setattr(checks, "LANCZOS_ABOVE", 100)
+    monkeypatch.setattr(spectrum, "LANCZOS_ABOVE", 100)
     values = np.r_[np.zeros(150), np.linspace(1, 9, 50)]
     checked, note = check_gram(with_eigenvalues(values), "kernel 0")
     assert (note, checked.shape) == ("", (200, 200))
     values[0] = -2e-5
     with pytest.raises(InputError, match="least eigenvalue is -2e-05"):
         check_gram(with_eigenvalues(values), "kernel 0")
+
+
+@pytest.mark.parametrize("shift", [0.0, -1e-3])
+def test_where_lanczos_does_not_tell_a_factor_does(shift, monkeypatch):
+    """Wide Gaussian kernels: their small eigenvalues are a crowd that it cannot tell apart."""
+    monkeypatch.setattr(spectrum, "LANCZOS_ABOVE", 100)
+    monkeypatch.setattr(spectrum, "_RESTARTS", 1)
+    X = np.random.default_rng(1).standard_normal((400, 8))
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 30)
+    matrix = K + shift * np.trace(K) / 400 * np.eye(400)
+    with pytest.raises(scipy.sparse.linalg.ArpackNoConvergence):
+        spectrum._lanczos(matrix)
+    ends = offending_eigenvalues(matrix)
+    exact = np.linalg.eigvalsh(matrix)[[0, -1]]
+    if exact[0] < -1e-6 * exact[1]:
+        assert ends == pytest.approx(exact)
+    else:
+        assert ends is None
+
+
+def test_a_large_zero_matrix_has_eigenvalues_zero(monkeypatch):
+    monkeypatch.setattr(spectrum, "LANCZOS_ABOVE", 10)
+    assert extreme_eigenvalues(np.zeros((20, 20))) == (0.0, 0.0)
+    checked, note = check_gram(np.zeros((20, 20)), "kernel 0")
+    assert (note, checked.any()) == ("", False)
 
 
 def test_infinite_entries_are_counted():

@@ -12,9 +12,11 @@ from mkldash.errors import InputError
 from mkldash.kernels.precomputed import precomputed_bank
 from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.fixed import Fixed
 from mkldash.solvers.base import WarmStart, new_cancel_flag
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
 from mkldash.solvers.driver import solve
+from mkldash.solvers.shifted_svm import ShiftedSVM
 from mkldash.solvers.stopping import Status, StopRule, StopWatch
 from tests.recipes import golden_problem
 
@@ -43,6 +45,22 @@ def test_time_limit_counts_the_solver_s_own_work():
     result = solve(SOLVER, golden_problem(), stop=StopRule(tol=1e-12, time_limit=1e-9))
     assert result.status is Status.TIME_LIMIT
     assert result.iterations == 0
+
+
+def test_a_resumed_run_with_nothing_left_to_do_is_judged_by_its_gap():
+    problem = dataclasses.replace(golden_problem(), weight_set=Fixed((0.0, 1.0, 0.0, 0.0)), rho=5.0)
+    spent = solve(ShiftedSVM(), problem, stop=StopRule(tol=1e-18))
+    assert spent.status is Status.STALLED
+    assert list(ShiftedSVM().iterate(problem, spent.last)) == []
+    again = solve(ShiftedSVM(), problem, start=spent.last, stop=StopRule(tol=1e-6))
+    assert again.status is Status.CONVERGED
+    assert again.last is spent.last
+    still = solve(ShiftedSVM(), problem, start=spent.last, stop=StopRule(tol=1e-18))
+    assert still.status is Status.STALLED
+    flag = new_cancel_flag()
+    flag[0] = 1
+    stopped = solve(ShiftedSVM(), problem, start=spent.last, cancel=flag)
+    assert stopped.status is Status.STOPPED
 
 
 def hard_problem():
