@@ -190,7 +190,9 @@ def _add_rows(group: argparse._ArgumentGroup) -> None:
         help="training rows from 0, one a line, or a shipped list such as wdbc-math8",
     )
     group.add_argument(
-        "--no-standardize", action="store_true", help="take the features as they are"
+        "--no-standardize",
+        action="store_true",
+        help="take the features as they are; so are features of 0 and 1 only, for neighborhood",
     )
 
 

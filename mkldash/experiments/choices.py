@@ -63,7 +63,7 @@ class Choices:
         problem's own; for elastic-net first what the data set's card says.
     standardize : bool or None
         Z-score the features on the training rows.  None: as the data set's
-        card says, else yes.
+        card says, else yes; for neighborhood, bits (0 and 1 only) are left raw.
     missing : {"error", "drop", "mean"}
         What to do with missing values of a CSV file.
     one_hot : tuple of str

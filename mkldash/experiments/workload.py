@@ -242,7 +242,9 @@ def _table_kernels(
     standardizer = None
     standardize = choices.standardize
     if standardize is None:
-        standardize = bool(source.defaults.get("standardize", True))
+        # Distances between rows of bits count where they differ, as the paper has it.
+        bits = kind.takes_rho and bool(np.isin(source.dataset.X, (0.0, 1.0)).all())
+        standardize = bool(source.defaults.get("standardize", not bits))
     if standardize:
         standardizer = Standardizer.fit(X_train)
         X_train, X_test = standardizer.transform(X_train), standardizer.transform(X_test)

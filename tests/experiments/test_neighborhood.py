@@ -100,15 +100,15 @@ def test_rows_kept_for_the_test_do_not_make_the_width() -> None:
     assert other.sigma != pytest.approx(whole.sigma, rel=1e-6)
 
 
-def test_adults_bits_may_be_taken_raw() -> None:
-    work = near("adult-a1a", standardize=False)
+def test_adults_bits_are_taken_raw_unless_asked_otherwise() -> None:
+    work = near("adult-a1a")
     assert work.standardizer is None
     assert work.X_train is not None
     assert set(np.unique(work.X_train)) == {0.0, 1.0}
     # Bits: the mean over all pairs is 2 p (1 - p) a column.
     p = work.X_train.mean(axis=0)
     assert work.sigma == pytest.approx(4.0 * 2.0 * (p * (1.0 - p)).sum(), rel=1e-12)
-    scaled = near("adult-a1a")
+    scaled = near("adult-a1a", standardize=True)
     assert scaled.standardizer is not None
     varying = np.count_nonzero(~scaled.standardizer.constant)
     assert 0 < varying < 123
