@@ -71,8 +71,15 @@ LESSONS: tuple[Lesson, ...] = (
         "data=two-moons&rho=1000&C=10&sigma_factor=1&tol=0.000001&speed=12",
     ),
     Lesson(
+        "The level method in the plane",
+        "Three points: the dual is a triangle, and every cut that closes in is drawn.",
+        "neighborhood_kernel",
+        "data=three-points&solver=level&rho=1&C=2&sigma_factor=1&tol=0.00001"
+        "&train_fraction=1&speed=2",
+    ),
+    Lesson(
         "Liver, all solvers",
-        "The paper's first data set: several solvers race to one certified answer.",
+        "The paper's first data set: five solvers race to one certified answer.",
         "neighborhood_kernel",
         "data=liver&rho=100&C=1&sigma_factor=4&tol=0.000001&train_fraction=1&speed=12",
     ),

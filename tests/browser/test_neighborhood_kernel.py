@@ -98,10 +98,27 @@ def test_several_kernels_move_the_solver_and_the_log_says_so(walk, told):
     expect(walk.page).to_have_url(re.compile("bank=golden&.*solver=block-coordinate"))
 
 
-def test_three_points_lie_in_a_triangle(walk, told):
-    walk.open("data=three-points&train_fraction=1&rho=1&C=2&compare=none&speed=1000", APP)
+@pytest.mark.parametrize("solver", ["shifted-svm", "level", "gradient"])
+def test_three_points_lie_in_a_triangle(walk, told, solver):
+    walk.open(
+        f"data=three-points&train_fraction=1&rho=1&C=2&sigma_factor=1&solver={solver}"
+        "&compare=none&speed=1000",
+        APP,
+    )
     assert walk.wait_run(1).endswith("3 of 3 training rows are support vectors.")
+    expect(walk.tile("Upper bound")).to_have_text(re.compile(r"1\.3806[67]"))
     expect(walk.page.get_by_role("heading", name="The dual in the plane")).to_be_visible()
+    expect(walk.page.get_by_text("Level gap", exact=True)).to_have_count(int(solver == "level"))
+
+
+def test_the_level_of_the_level_method_is_a_slider_of_the_problem(walk, told):
+    walk.open("data=three-points&train_fraction=1&solver=level&compare=none&speed=1000", APP)
+    walk.wait_run(1)
+    tau = walk.page.get_by_role("slider", name="tau")
+    tau.focus()
+    walk.page.keyboard.press("ArrowRight")
+    walk.wait_run(2)
+    expect(walk.page).to_have_url(re.compile(r"o\.tau=0\.5\d"))
 
 
 def test_a_link_restores_every_choice(walk, other, told):
