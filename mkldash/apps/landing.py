@@ -137,6 +137,7 @@ the link.</p>
 def _apps(apps: dict[str, Any]) -> str:
     cards = []
     for name, module in apps.items():
+        query = f"?{html.escape(module.QUERY)}" if hasattr(module, "QUERY") else ""
         picture = Path(__file__).parent / "pictures" / f"{module.PICTURE}.png"
         image = (
             f'<img src="pictures/{picture.name}" alt="Screenshot of {html.escape(module.TITLE)}">'
@@ -144,7 +145,7 @@ def _apps(apps: dict[str, Any]) -> str:
             else ""
         )
         cards.append(
-            f'<a class="app" href="{name}">{image}<div><h3>{html.escape(module.TITLE)}</h3>'
+            f'<a class="app" href="{name}{query}">{image}<div><h3>{html.escape(module.TITLE)}</h3>'
             f"<p>{html.escape(module.LINE)}</p></div></a>"
         )
     return f'<h2>Apps</h2><div class="apps">{"".join(cards)}</div>'

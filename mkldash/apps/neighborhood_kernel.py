@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["LINE", "PICTURE", "PROBLEM", "TITLE", "create"]
+__all__ = ["LINE", "PICTURE", "PROBLEM", "QUERY", "TITLE", "create"]
 
 TITLE = "Optimal neighborhood kernel"
 LINE = (
@@ -16,6 +16,9 @@ LINE = (
 )
 PICTURE = "neighborhood_kernel"
 PROBLEM = "neighborhood"
+
+#: Of the first page's link: the problem's own solver is done before one can look.
+QUERY = "solver=level"
 
 
 def create() -> Any:

@@ -11,7 +11,7 @@ from mkldash.experiments.problem_kinds import PROBLEMS, solvers_for
 from mkldash.kernels.banks import BANKS, SINGLE
 from mkldash.solvers import available_solvers
 
-__all__ = ["COSMETIC", "TABLE", "choices_of", "solver_titles", "takes_single"]
+__all__ = ["COSMETIC", "TABLE", "choices_of", "own_fraction", "solver_titles", "takes_single"]
 
 #: Choices that only change how fast or beside what it is shown, never the result.
 COSMETIC = frozenset({"speed", "compare"})
@@ -38,6 +38,16 @@ def _data_names() -> Mapping[str, str]:
     from mkldash.datasets.cards import available
 
     return {name: card.title for name, card in available().items() if card.task == "binary"}
+
+
+@functools.cache
+def own_fraction(data: str) -> float | None:
+    """Share of rows that trains if the data set's card says so."""
+    from mkldash.datasets.cards import available
+
+    card = available().get(data)
+    found = None if card is None else card.defaults.get("train_fraction")
+    return None if found is None else float(found)
 
 
 def takes_single(problem: str) -> bool:

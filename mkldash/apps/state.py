@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from mkldash.apps.choice import OPTION, Choice, solver_options
-from mkldash.apps.offers import COSMETIC, TABLE, choices_of, solver_titles
+from mkldash.apps.offers import COSMETIC, TABLE, choices_of, own_fraction, solver_titles
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.problem_kinds import PROBLEMS, ProblemKind
 from mkldash.kernels.banks import SINGLE
@@ -129,7 +129,17 @@ class AppState:
             reason = offered[name].check(value)
             if reason is not None and not (name == "data" and self.table is not None):
                 raise ValueError(reason)
+        if "data" in changes and self.table is None:
+            values["train_fraction"] = self._fraction_after(changes["data"])
         return dataclasses.replace(self, values=MappingProxyType(values | changes))
+
+    def _fraction_after(self, data: str) -> float:
+        """Share of rows that trains on other data: a card's own comes and goes with it."""
+        own, before = own_fraction(data), own_fraction(self["data"])
+        if own is not None:
+            return own
+        present = float(self["train_fraction"])
+        return float(self.choice("train_fraction").default) if present == before else present
 
     def _solver_after(self, changes: Mapping[str, Any]) -> str:
         """The solver after `changes`, of which the kernels and itself count."""
@@ -198,7 +208,7 @@ class AppState:
         state, notes = cls.default(problem), []
         # The kernels first, they decide which solvers there are; then the solver,
         # which decides which options exist.
-        order = sorted(pairs, key=lambda name: (name != "bank", name != "solver"))
+        order = sorted(pairs, key=lambda name: (name != "bank", name != "solver", name != "data"))
         for name in order:
             try:
                 choice = state.choice(name)

@@ -225,3 +225,14 @@ def test_a_run_is_named_by_what_makes_it():
     assert state.difference(state.change(rho=3.0, sigma_factor=1.0, solver="block-coordinate")) == (
         "first tolerance 0.1", "tolerance factor 0.1",
     )  # fmt: skip
+
+
+def test_the_share_of_rows_that_trains_comes_and_goes_with_a_card_that_says_one():
+    state = AppState.default("neighborhood")
+    three = state.change(data="three-points")
+    assert three["train_fraction"] == 1.0
+    assert three.change(data="liver")["train_fraction"] == 0.6
+    assert three.change(train_fraction=0.7).change(data="liver")["train_fraction"] == 0.7
+    linked, notes = AppState.from_query("train_fraction=0.5&data=three-points", "neighborhood")
+    assert notes == ()
+    assert linked["train_fraction"] == 0.5

@@ -58,7 +58,7 @@ def test_card_is_complete(name: str) -> None:
     assert len(card.citation) > 15
     if "CC BY" in card.licence:
         assert "UCI Machine Learning Repository. doi:10.24432/C5" in card.citation
-    assert set(card.defaults) <= {"bank", "standardize", "storage"}
+    assert set(card.defaults) <= {"bank", "standardize", "storage", "train_fraction"}
     if card.table is not None:
         assert re.fullmatch("[0-9a-f]{64}", card.sha256 or "")
         assert re.search(r" \S*\d+\.\d+.*: |^mkldash: ", card.source), "package and version"
