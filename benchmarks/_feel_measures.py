@@ -11,16 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Browser
 
 from benchmarks._feel_clients import Crowd
-from benchmarks._feel_page import Tab
+from benchmarks._feel_page import APPS, App, Tab
 from benchmarks._feel_server import Server
 
 __all__ = ["MEASURES", "Row", "Stage"]
 
-#: A run that is certified after seconds, as a person meets it, without a pace.
-SHORT = "data=ionosphere&bank=paper&speed=1000"
-
-#: A run that goes on for as long as somebody measures, as fast as it can.
-LONG = "data=ionosphere&bank=paper&tol=1e-10&max_iter=5000&speed=1000"
+#: Runs of the elastic-net app.
+SHORT, LONG = APPS["elastic_net"].short, APPS["elastic_net"].long
 
 #: The page that opens first, at its own pace, kept from ending.
 FIRST = "data=two-moons&tol=1e-10&max_iter=5000"
@@ -53,17 +50,18 @@ class Stage:
     browser: Browser
     server: Server
     say: Callable[[str], None]
+    app: App = APPS["elastic_net"]
 
 
 def slider(stage: Stage) -> list[Row]:
-    """Time from the press that chooses another eta to its first painted frame."""
-    rows = []
-    for query, when in ((SHORT, "the run before has ended"), (LONG, "while a run streams")):
-        tab = Tab(stage.browser, stage.server.url, query)
+    """Time from the press that chooses another value to its first painted frame."""
+    rows, app = [], stage.app
+    for query, when in ((app.short, "the run before has ended"), (app.long, "while a run streams")):
+        tab = Tab(stage.browser, stage.server.url, query, app)
         tab.hook()
         times = []
         for i in range(MOVES):
-            if query is SHORT:
+            if query is app.short:
                 tab.wait_state("finished")
             time.sleep(0.7)
             n = len(tab.read("runs"))
@@ -92,7 +90,8 @@ def slider(stage: Stage) -> list[Row]:
 
 def drag(stage: Stage) -> list[Row]:
     """A drag over 50 values: runs asked for, begun, and when the last one shows."""
-    tab = Tab(stage.browser, stage.server.url, LONG)
+    app = stage.app
+    tab = Tab(stage.browser, stage.server.url, app.long, app)
     tab.hook()
     tab.wait_iteration(5)
     start, end = 0.2, 0.7
@@ -105,9 +104,9 @@ def drag(stage: Stage) -> list[Row]:
     first, released = tab.drag([tab.place(start + (end - start) * i / 50) for i in range(51)])
     time.sleep(3.0)
     runs = [run for run in tab.read("runs") if run["arrived"] > first]
-    chosen = tab.page.get_by_role("slider", name="smooth").first.get_attribute("aria-valuenow")
-    run = parse_qs(urlsplit(tab.page.url).query)["eta"][0]
-    right = float(run) == float(chosen or "nan")
+    chosen = tab.page.get_by_role("slider", name=app.slider).first.get_attribute("aria-valuenow")
+    run = parse_qs(urlsplit(tab.page.url).query)[app.choice][0]
+    right = float(run) == app.value(float(chosen or "nan"))
     settled = max(0.0, runs[-1]["painted"] - released) if runs else 3.0
     asked = int(tab.fact("run")) - before - 1
     looks = stage.server.unwatch() if stage.server.own else []
@@ -117,7 +116,8 @@ def drag(stage: Stage) -> list[Row]:
             f" server, {len(runs)} runs were seen", "about 1 s"),
         Row(
             "drag: released to first frame of the last value",
-            f"{1e3 * settled:.0f} ms" + ("" if right else f", but of eta {run} and not {chosen}"),
+            f"{1e3 * settled:.0f} ms"
+            + ("" if right else f", but of {app.choice} {run} and not {chosen}"),
             "<= 500 ms", right and settled <= 0.5,
         ),
     ]  # fmt: skip

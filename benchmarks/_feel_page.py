@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from playwright.sync_api import Browser, Page, Playwright
@@ -44,6 +46,7 @@ _HOOKS = """
   const feel = window.feel = {now, data: {}, painted: {}, runs: [], pressed: [], released: []}
   const models = Bokeh.documents.flatMap((d) => [...d.all_models])
   const figures = models.filter((m) => m.type == "Figure")
+  const bounds = figures.find((f) => ["bounds", "neighborhood-bounds"].includes(f.name))
   const views = new Map()
   for (const view of Bokeh.index.all_views()) {
     if (view.repainted && !views.has(view.model)) { views.set(view.model, view) }
@@ -69,16 +72,17 @@ _HOOKS = """
       dirty = false
       feel.painted[name].push(now())
       const run = feel.runs.at(-1)
-      if (name == "bounds" && run && !run.painted) { run.painted = now() }
+      if (figure == bounds && run && !run.painted) { run.painted = now() }
     })
   }
-  // A run is known by the bounds of its first iteration.
-  const bounds = figures.find((f) => f.name == "bounds")
+  // A run is known by the bounds of its first iteration, and by being shorter than the last.
   const source = bounds.renderers[0].data_source
   const key = () => `${source.data.upper[0]}|${source.data.lower[0]}`
-  let last = key()
+  let last = key(), length = source.data.x.length
   const look = () => {
-    if (source.data.x.length && key() != last) {
+    const shorter = source.data.x.length < length
+    length = source.data.x.length
+    if (length && (shorter || key() != last)) {
       last = key()
       feel.runs.push({key: last, arrived: now(), painted: null})
     }
@@ -131,6 +135,51 @@ def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=path, args=FLAGS)
 
 
+@dataclass(frozen=True)
+class App:
+    """One dashboard, and what is moved and solved on it.
+
+    Attributes
+    ----------
+    page : str
+        URL name.
+    slider : str
+        Part of the name of the slider that is moved.
+    choice : str
+        What it chooses, in the URL.
+    value : callable
+        From the slider's position to that.
+    short : str
+        A run that is certified after seconds, as a person meets it, without a pace.
+    long : str
+        A run that goes on while somebody measures, as fast as it can.
+    """
+
+    page: str
+    slider: str
+    choice: str
+    value: Callable[[float], float]
+    short: str
+    long: str
+
+
+APPS = {
+    app.page: app
+    for app in (
+        App(
+            "elastic_net", "smooth", "eta", float,
+            "data=ionosphere&bank=paper&speed=1000",
+            "data=ionosphere&bank=paper&tol=1e-10&max_iter=5000&speed=1000",
+        ),
+        App(
+            "neighborhood_kernel", "price of leaving", "rho", lambda at: float(f"{10**at:.3g}"),
+            "data=ionosphere&solver=accelerated&speed=1000",
+            "data=pima&solver=level&tol=1e-9&max_iter=5000&speed=1000",
+        ),
+    )
+}  # fmt: skip
+
+
 class Tab:
     """One person's page, with nothing cached.
 
@@ -141,6 +190,7 @@ class Tab:
         Of the server.
     query : str
         Choices of the run.
+    app : App
 
     Attributes
     ----------
@@ -148,7 +198,10 @@ class Tab:
         From going to the page until its status told of a live run.
     """
 
-    def __init__(self, browser: Browser, url: str, query: str = "") -> None:
+    def __init__(
+        self, browser: Browser, url: str, query: str = "", app: App = APPS["elastic_net"]
+    ) -> None:
+        self.app = app
         self.context = browser.new_context(viewport={"width": 1280, "height": 800})
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(1000 * PATIENCE)
@@ -156,7 +209,7 @@ class Tab:
         self._cdp = self.context.new_cdp_session(self.page)
         self._cdp.send("Performance.enable")
         begun = time.monotonic()
-        self.page.goto(f"{url}/elastic_net?{query}", wait_until="commit")
+        self.page.goto(f"{url}/{app.page}?{query}", wait_until="commit")
         self.status = self.page.locator(STATUS).first
         self.page.locator(f"{STATUS}[data-state=running],{STATUS}[data-state=finished]").wait_for()
         self.seconds = time.monotonic() - begun
@@ -208,13 +261,13 @@ class Tab:
         metrics = self._cdp.send("Performance.getMetrics")["metrics"]
         return float(next(m["value"] for m in metrics if m["name"] == "TaskDuration"))
 
-    def place(self, eta: float) -> tuple[float, float]:
-        """Where to press on the slider for this eta."""
+    def place(self, share: float) -> tuple[float, float]:
+        """Where to press on the slider for this share of its reach."""
         slider = self.page.locator(".MuiSlider-root", has=self.page.get_by_role(
-            "slider", name="smooth")).first  # fmt: skip
+            "slider", name=self.app.slider)).first  # fmt: skip
         box = slider.bounding_box()
         assert box is not None
-        return box["x"] + box["width"] * eta, box["y"] + box["height"] / 2
+        return box["x"] + box["width"] * share, box["y"] + box["height"] / 2
 
     def drag(self, places: list[tuple[float, float]]) -> tuple[float, float]:
         """Move the pressed mouse through these places in 20 ms each, and let go.

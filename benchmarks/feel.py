@@ -1,8 +1,9 @@
-"""How the elastic-net app feels, measured in headless Chromium, beside what was promised.
+"""How an app feels, measured in headless Chromium, beside what was promised.
 
     python -m benchmarks.feel [--only NAME ...] [--url http://localhost:5006]
 
 NAME is slider, drag, frames, second-page, ten, closed-tab or sigterm.  With
+`--app neighborhood_kernel` slider and drag are those of that app.  With
 `--url` a running server is measured; what only its inside knows is then left
 out.  It is a report and not a test: the exit code is 0 whether or not a target
 is met.  A busy machine makes every number worse; the load is printed.
@@ -19,7 +20,7 @@ import traceback
 from playwright.sync_api import sync_playwright
 
 from benchmarks._feel_measures import MEASURES, Row, Stage
-from benchmarks._feel_page import Tab, launch
+from benchmarks._feel_page import APPS, Tab, launch
 from benchmarks._feel_server import Server
 
 LINE = "{:62}  {:4}  {:18} {}"
@@ -56,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=list(MEASURES), action="append", metavar="NAME")
     parser.add_argument("--url", help="of a running server")
+    parser.add_argument("--app", choices=list(APPS), default="elastic_net")
     arguments = parser.parse_args()
     _say("starting the server")
     server = Server(arguments.url)
@@ -63,13 +65,15 @@ def main() -> None:
     try:
         with sync_playwright() as playwright:
             browser = launch(playwright)
-            stage = Stage(browser, server, _say)
+            app = APPS[arguments.app]
+            stage = Stage(browser, server, _say, app)
             _say("one page first: the bank is built, and everything is compiled")
-            tab = Tab(browser, server.url, "data=ionosphere&bank=paper&speed=1000")
+            tab = Tab(browser, server.url, app.short, app)
             tab.wait_iteration(1)
             tab.close()
             print(LINE.format("what", "met", "target", "measured"))
-            for name in arguments.only or MEASURES:
+            every = MEASURES if app.page == "elastic_net" else ("slider", "drag")
+            for name in arguments.only or every:
                 rows = _measure(name, stage)
                 _print(rows)
                 missed += [row.what for row in rows if row.met is False]

@@ -40,7 +40,8 @@ SYMBOLS: tuple[Symbol, ...] = (
     Symbol("θ", "weights", "θ", "θ", "", "kernel weights, θ >= 0"),
     Symbol("Θ", "weight_set", "Θ", "Δ_ν", "", "the weights that are allowed"),
     Symbol("η", "eta", "η", "", "", "η sum(θ) + (1 - η) sum(θ²) <= 1; 1 is sparse"),
-    Symbol("K(θ)", "combine(theta)", "G(θ)", "κ_θ, with ρ_i^-2", "G", "combined kernel matrix"),
+    Symbol("K(θ)", "combine(theta)", "G(θ)", "κ_θ, with ρ_i^-2", "K", "combined kernel matrix"),
+    Symbol("G*", "", "", "", "G", "learnt neighbor of K: K + aa'/(2ρ), on the training rows"),
     Symbol("α", "alpha", "α", "", "α", "dual coefficients, 0 <= α <= C"),
     Symbol("a", "signed(alpha)", "y∘α", "a", "Yα", "signed dual coefficients, y∘α"),
     Symbol("b", "bias", "b", "", "b", "offset of the decision values"),
@@ -58,6 +59,13 @@ SYMBOLS: tuple[Symbol, ...] = (
     Symbol("gap", "gap", "Ō/O̲ - 1", "", "", "relative duality gap, upper/lower - 1"),
     Symbol("tol", "tol", "ε_MKL", "ε", "ε", "gap at which a run has converged"),
     Symbol("ρ", "rho", "", "(ρ_i: prior weights)", "ρ", "price of leaving the given kernel"),
+    Symbol("σ", "sigma", "", "", "σ", "of exp(-|x - x'|²/σ), a Gaussian of width √(σ/2)"),
+    Symbol("c", "shift", "", "", "", "|α|²/(2ρ): the optimum is an SVM on K + cI"),
+    Symbol("λ", "multiplier", "", "", "λ", "multiplier of y'α = 0 in the projection, a root of h"),
+    Symbol("h(λ)", "imbalance", "", "", "h(λ)", "y'x of the projection's x(λ), falling in λ"),
+    Symbol("level", "level", "", "", "-l_i", "the level method's next point lies above it"),
+    Symbol("τ", "tau", "", "", "τ", "level between the model's bound, 0, and the best value, 1"),
+    Symbol("g", "curvature", "", "", "γ", "curvature of a gradient step; 1/g is its length"),
 )
 
 

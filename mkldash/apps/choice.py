@@ -18,6 +18,9 @@ __all__ = ["OPTION", "Choice", "solver_options"]
 #: Prefix of a solver's hyper-parameters, in the state and in the URL.
 OPTION = "o."
 
+#: An empty tuple of names in a URL.
+NOTHING = "none"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
@@ -27,7 +30,8 @@ class Choice:
     ----------
     name : str
         Key in the state and in the URL.
-    kind : {"name", "number", "whole", "text", "flag"}
+    kind : {"name", "names", "number", "whole", "text", "flag"}
+        "names": a tuple of names, several or none.
     default : value
     label, help : str
         For the widget.
@@ -37,6 +41,12 @@ class Choice:
         The allowed names and what each is called on screen; None: any text.
     optional : bool
         Whether it may be None (empty in the URL).
+    infinite : bool
+        Whether a number may be infinite, whatever its bounds.
+    slider : bool
+        Whether a hyper-parameter is worth a slider.
+    step : float or None
+        Of that slider.
     """
 
     name: str
@@ -47,6 +57,9 @@ class Choice:
     bounds: tuple[float, float] | None = None
     names: Callable[[], Mapping[str, str]] | None = None
     optional: bool = False
+    infinite: bool = False
+    slider: bool = False
+    step: float | None = None
 
     def check(self, value: Any) -> str | None:
         """Why `value` cannot be used, or None."""
@@ -55,6 +68,8 @@ class Choice:
         if self.kind in ("number", "whole"):
             if isinstance(value, bool) or not isinstance(value, int | float):
                 return f"{self.label} must be a number, not {value!r}"
+            if self.infinite and value == math.inf:
+                return None
             if not math.isfinite(value):
                 return f"{self.label} must be finite, not {value!r}"
             if self.kind == "whole" and value != int(value):
@@ -66,6 +81,10 @@ class Choice:
                 return f"{self.label} must lie between {low:g} and {high:g}, not {value:g}"
         elif self.kind == "flag" and not isinstance(value, bool):
             return f"{self.label} must be yes or no, not {value!r}"
+        elif self.kind == "names":
+            strange = [name for name in value if name not in (self.names or dict)()]
+            if strange:
+                return f"{self.label}: there is no {strange[0]!r}"
         elif self.names is not None and value not in self.names():
             return f"{self.label}: there is no {value!r}"
         return None
@@ -76,6 +95,8 @@ class Choice:
             return ""
         if self.kind == "flag":
             return "1" if value else "0"
+        if self.kind == "names":
+            return ",".join(value) or NOTHING
         if self.kind == "number":
             return repr(float(value)).removesuffix(".0")
         return str(value)
@@ -93,7 +114,9 @@ class Choice:
             return None
         try:
             if self.kind == "number":
-                value = float(text)
+                value = float(text.replace("∞", "inf"))
+            elif self.kind == "names":
+                value = () if text == NOTHING else tuple(text.split(","))
             elif self.kind == "whole":
                 value = int(text)
             elif self.kind == "flag":
@@ -136,6 +159,8 @@ def _options_of(kind: type[Solver]) -> tuple[Choice, ...]:
                 bounds=field.metadata.get("bounds"),
                 names=_names_of(field.metadata.get("choices")),
                 optional=NoneType in kinds,
+                slider=bool(field.metadata.get("slider", False)),
+                step=field.metadata.get("step"),
             )
         )
     return tuple(found)

@@ -19,10 +19,11 @@ import panel_material_ui as pmui
 
 from mkldash.apps import ui
 from mkldash.apps.components import Board, PlayerBar
+from mkldash.apps.facts import present
 from mkldash.apps.gallery import Gallery, wanted_row
 from mkldash.apps.log import Log
 from mkldash.apps.phrases import for_page
-from mkldash.apps.player import Extra, Player, Shown
+from mkldash.apps.player import Player, Shown
 from mkldash.apps.pump import Pump
 from mkldash.apps.sidebar import Sidebar
 from mkldash.apps.state import AppState
@@ -55,14 +56,16 @@ class Dashboard:
     title : str
     query : str
         Query of the URL; restores every choice that it names.
+    problem : str
+        A name of `mkldash.experiments.problem_kinds.PROBLEMS`.
     """
 
-    def __init__(self, title: str, query: str = "") -> None:
+    def __init__(self, title: str, query: str = "", problem: str = "elastic-net") -> None:
         self._opened = COURTESY.begin()
         self._title = title
-        state, self._notes = AppState.from_query(query)
+        state, self._notes = AppState.from_query(query, problem)
         self.player = Player(state, self._knock)
-        self.gallery = Gallery()
+        self.gallery = Gallery(state)
         self.board = Board(sizing_mode="stretch_width", margin=(4, 6))
         self.bar = PlayerBar(
             speed=float(state["speed"]), sizing_mode="stretch_width", margin=(4, 6)
@@ -83,7 +86,7 @@ class Dashboard:
         self._query = ""
         self._tables: dict[str, bytes] = {}
         self._alerted = False
-        self._offered: tuple[int, bool] | None = None
+        self._offered: tuple[Session, bool] | None = None
         self._later: asyncio.TimerHandle | None = None
         for note in self._notes:
             self.log.say(note)
@@ -155,12 +158,21 @@ class Dashboard:
             else:
                 self.player.change(**{name: value})
                 self.pump.rest(self.player.has_news)
+                self._say_moved(state)
                 self.sidebar.settle(self.player.state)
                 if name in ("label", "separator", "decimal", "header"):
                     self.sidebar.show(self.player.state)
         except ValueError as problem:
             self.log.say(str(problem))
         self._hurry()
+
+    def _say_moved(self, before: AppState) -> None:
+        """Say that kernels which the solver does not take moved it to one that does."""
+        state = self.player.state
+        if state["bank"] != before["bank"] and state["solver"] != before["solver"]:
+            old, new = (s.solvers()[s["solver"]] for s in (before, state))
+            kernels = "one kernel" if state.single else "several kernels"
+            self.log.say(f"{old} does not take {kernels}: {new} solves now.")
 
     def _choose_data(self, name: str) -> None:
         state = self.player.state
@@ -243,13 +255,11 @@ class Dashboard:
         return again
 
     def _prepare(self, session: Session, shown: Shown) -> None:
-        job = session.job
-        if job is not None:
-            extra = job.extra
-            offer = (id(session), isinstance(extra, Extra) and extra.points is not None)
+        if session.job is not None:
+            offer = (session, self.player.races(session))
             if offer != self._offered:
                 self._offered = offer
-                self.gallery.offer(session, plane=offer[1])
+                self.gallery.offer(present(self.player, session))
         self.gallery.fade(shown.stale)
         if shown.stale or shown.k < 0:
             return
@@ -348,6 +358,8 @@ class Dashboard:
         if query != self._query:
             self._query = self.board.query = query
         self.log.follow(self.player.current)
+        for sentence in self.player.companions.sentences():
+            self.log.say(sentence)
         self.log.write()
 
     def _failed_frame(self, problem: Exception) -> None:

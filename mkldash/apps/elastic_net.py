@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["LINE", "PICTURE", "TITLE", "create"]
+__all__ = ["LINE", "PICTURE", "PROBLEM", "TITLE", "create"]
 
 TITLE = "Elastic-net MKL"
 LINE = "Watch block-coordinate descent choose kernels while two bounds prove how close it is."
 PICTURE = "elastic_net"
+PROBLEM = "elastic-net"
 
 
 def create() -> Any:
@@ -24,7 +25,7 @@ def create() -> Any:
     ui.extension()
     location = pn.state.location
     query = location.search if location is not None else ""
-    return Dashboard(f"mkldash · {TITLE}", query or "").page()
+    return Dashboard(f"mkldash · {TITLE}", query or "", PROBLEM).page()
 
 
 if __name__.startswith("bokeh_app"):

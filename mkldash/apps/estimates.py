@@ -11,10 +11,10 @@ from mkldash.datasets.cards import available
 from mkldash.datasets.tables import preview
 from mkldash.errors import InputError
 from mkldash.experiments.choices import DEFAULT_MEMORY_LIMIT
-from mkldash.kernels.banks import BANKS, make_terms
+from mkldash.kernels.banks import BANKS, SINGLE, make_terms
 from mkldash.kernels.building import estimate_memory
 
-__all__ = ["data_note", "memory_note", "size"]
+__all__ = ["data_note", "memory_note", "size", "train_rows"]
 
 
 @functools.cache
@@ -46,6 +46,16 @@ def _shape(state: AppState) -> tuple[int, int] | None:
     return found.n_rows, max(1, features - (kinds.get(label) == "number"))
 
 
+def train_rows(state: AppState) -> int:
+    """Training rows of these choices, as far as can be told; 0 when nothing can."""
+    shape = _shape(state)
+    return 0 if shape is None else _train(shape[0], state)
+
+
+def _train(rows: int, state: AppState) -> int:
+    return max(1, round(rows * float(state["train_fraction"])))
+
+
 def data_note(state: AppState) -> str:
     """What a row and the target mean, and what to be careful with, as HTML."""
     shape = _shape(state)
@@ -72,14 +82,21 @@ def memory_note(state: AppState) -> str:
     if shape is None:
         return ""
     rows, columns = shape
-    kernels = len(make_terms(state["bank"], [f"x{i}" for i in range(columns)]))
-    train = max(1, round(rows * float(state["train_fraction"])))
+    # How wide a kernel is changes nothing of what it takes.
+    terms = make_terms(state["bank"], [f"x{i}" for i in range(columns)], 1.0)
+    kernels, train = len(terms), _train(rows, state)
     need = estimate_memory(train, kernels, rows - train)
-    refused = need.packed > DEFAULT_MEMORY_LIMIT and need.factored_ceiling > DEFAULT_MEMORY_LIMIT
+    if state["bank"] == SINGLE:
+        needed, stored = need.square + need.packed, f"{size(need.square)} as a full matrix"
+        counted = f"one kernel on {train:,} training rows"
+    else:
+        needed = min(need.packed, need.factored_ceiling)
+        stored = f"{size(need.square)} as full matrices, {size(need.packed)} packed"
+        counted = f"{kernels:,} kernels on {train:,} training rows"
+    refused = needed > DEFAULT_MEMORY_LIMIT
     text = (
-        f"{html.escape(BANKS[state['bank']])}: {kernels:,} kernels on {train:,} training rows. "
-        f"Memory: {size(need.square)} as full matrices, {size(need.packed)} packed; "
-        f"the limit is {size(DEFAULT_MEMORY_LIMIT)}."
+        f"{html.escape(BANKS[state['bank']])}: {counted}. "
+        f"Memory: {stored}; the limit is {size(DEFAULT_MEMORY_LIMIT)}."
     )
     if refused:
         text += " <b>May be refused: take fewer rows or a smaller bank.</b>"

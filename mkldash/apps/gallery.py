@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,16 +11,16 @@ from bokeh.plotting import figure
 
 from mkldash.apps import ui
 from mkldash.apps.components import CardHead
+from mkldash.apps.facts import SCORED, expected, possible
 from mkldash.apps.player import Shown
+from mkldash.apps.scenes import scored_row
+from mkldash.apps.state import AppState
 from mkldash.streaming import Session, State
 from mkldash.views import available_views
 from mkldash.views._reading import thin
-from mkldash.views.base import View
+from mkldash.views.base import Scene, View
 
 __all__ = ["Gallery", "Picture", "wanted_row"]
-
-#: Values that the session adds to the snapshots that are drawn.
-SCORED = frozenset({"train_accuracy", "test_accuracy", "decision_grid"})
 
 #: Pixels that a card keeps free for its figure.
 HEIGHT = 300
@@ -31,9 +30,6 @@ TURNS = 2
 
 #: Rows that are scored after the run ended, so that the accuracy curve is whole.
 MOST_SCORES = 120
-
-#: How far back a scored snapshot is looked for while the run goes on.
-SCORE_REACH = 300
 
 
 class Picture:
@@ -57,11 +53,9 @@ class Picture:
         self._place = pn.Column(
             sizing_mode="stretch_width", min_height=HEIGHT, margin=0, styles={"flex": "none"}
         )
-        # What only some runs have comes when one does.
-        self.card = ui.card(
-            self.head, self._formula, self._place,
-            name=view.name, visible="decision_grid" not in view.needs,
-        )  # fmt: skip
+        self.card = ui.card(self.head, self._formula, self._place, name=view.name)
+        if view.wide:
+            self.card.styles = {**self.card.styles, "grid-column": "1 / -1"}
 
     def mount(self) -> figure:
         """Put the figure into its card."""
@@ -130,19 +124,29 @@ class Picture:
 
 
 class Gallery:
-    """All views that some run may need, built once and never again.
+    """All views that some run of the problem may need, built once and never again.
 
     The page opens with those that are drawn every frame; the others follow one
     by one while the run is watched already.
+
+    Parameters
+    ----------
+    state : AppState, optional
+        The first choices; by default those of the elastic net.
     """
 
-    def __init__(self) -> None:
-        self.pictures = [Picture(kind()) for kind in available_views().values()]
+    def __init__(self, state: AppState | None = None) -> None:
+        state = AppState.default() if state is None else state
+        have = possible(state.problem)
+        kinds = [kind for kind in available_views().values() if kind.offered(have)]
+        self.pictures = [Picture(kind()) for kind in kinds]
         self.layout = ui.grid(*(picture.card for picture in self.pictures))
         self._turn = 0
         self._mounting = False
         self._run: Session | None = None
-        for picture in self.pictures:
+        # What only some runs have comes when one does.
+        self.offer(expected(state))
+        for picture in self.visible:
             if picture.view.every_frame:
                 picture.mount()
 
@@ -169,23 +173,18 @@ class Gallery:
         """Pictures that the shown run can feed."""
         return [picture for picture in self.pictures if picture.card.visible]
 
-    def offer(self, session: Session, *, plane: bool) -> None:
-        """Show what this run has the fields for.
+    def offer(self, have: frozenset[str]) -> None:
+        """Show what there is something for, each thing once.
 
         Parameters
         ----------
-        session : Session
-        plane : bool
-            Whether its data have two features.
+        have : frozenset of str
+            Fields of the run's snapshots, values of its scores, and facts.
         """
-        job = session.job
-        if job is None:
-            return
-        fields = {f.name for f in dataclasses.fields(job.solver.snapshot_type)}
-        added = SCORED if plane else SCORED - {"decision_grid"}
-        have = frozenset(fields | added | {"gap", "support_vectors"})
+        offered = [picture.view for picture in self.pictures if picture.view.offered(have)]
+        replaced = {view.replaces for view in offered}
         for picture in self.pictures:
-            wanted = picture.view.offered(have)
+            wanted = picture.view in offered and picture.view.name not in replaced
             if picture.card.visible != wanted:
                 picture.card.visible = wanted
 
@@ -234,13 +233,28 @@ def _subject(shown: Shown, session: Session, view: View) -> tuple[int, tuple[Any
     """Row that `view` shows, and a key that changes when its picture would."""
     trace, k = session.trace, shown.k
     ghost = id(shown.ghost)
+    beside = _beside(shown.scene, view)
     if view.every_frame:
-        return k, (id(trace), k, len(trace), ghost)
+        return k, (id(trace), k, len(trace), ghost, *beside)
     if view.needs & SCORED:
         if "decision_grid" in view.needs:
-            k = _scored_row(session, k)
-        return k, (id(trace), k, shown.k, trace.n_scored)
-    return k, (id(trace), k)
+            k = scored_row(session, k)
+        return k, (id(trace), k, shown.k, trace.n_scored, *beside)
+    if "rivals" in view.needs:
+        beside = (*beside, len(trace))
+    return k, (id(trace), k, *beside)
+
+
+def _beside(scene: Scene, view: View) -> tuple[Any, ...]:
+    """What a view draws beside the run, where it may change under the same cursor."""
+    found: list[Any] = []
+    if "gram" in view.needs:
+        found.append(scene.gram)
+    if "rivals" in view.needs:
+        found += [part for rival in scene.rivals for part in (rival, len(rival.trace))]
+    if view.needs & {"rho_sweep", "boundary_sweep"}:
+        found.append(scene.sweep)
+    return tuple(found)
 
 
 def wanted_row(session: Session, k: int) -> int | None:
@@ -262,11 +276,3 @@ def wanted_row(session: Session, k: int) -> int | None:
         if trace.peek(int(row)) is not None and not trace.has_values(int(row)):
             return int(row)
     return None
-
-
-def _scored_row(session: Session, k: int) -> int:
-    """The newest row up to `k` that has been scored; -1 when there is none."""
-    for row in range(k, max(-1, k - SCORE_REACH), -1):
-        if session.trace.has_values(row):
-            return row
-    return -1

@@ -64,6 +64,43 @@ LESSONS: tuple[Lesson, ...] = (
         "elastic_net",
         "data=sonar&bank=paper&eta=0.75&C=100&tol=0.001&speed=12",
     ),
+    Lesson(
+        "What ρ does",
+        "Two moons: drag ρ from 0.01 to 10⁶ and watch the boundary and the test accuracy.",
+        "neighborhood_kernel",
+        "data=two-moons&rho=1000&C=10&sigma_factor=1&tol=0.000001&speed=12",
+    ),
+    Lesson(
+        "The level method in the plane",
+        "Three points: the dual is a triangle, and every cut that closes in is drawn.",
+        "neighborhood_kernel",
+        "data=three-points&solver=level&rho=1&C=2&sigma_factor=1&tol=0.00001"
+        "&train_fraction=1&speed=2",
+    ),
+    Lesson(
+        "Liver, all solvers",
+        "The paper's first data set: five solvers race to one certified answer.",
+        "neighborhood_kernel",
+        "data=liver&rho=100&C=1&sigma_factor=4&tol=0.000001&train_fraction=1&speed=12",
+    ),
+    Lesson(
+        "Where ρ helps",
+        "Liver: between a kernel that bends too far and the plain SVM lies a better one.",
+        "neighborhood_kernel",
+        "data=liver&rho=100&C=10&sigma_factor=4&tol=0.000001&speed=12",
+    ),
+    Lesson(
+        "Large ρ is the plain SVM",
+        "ρ infinite: no neighborhood, shift 0. Type 100 and see what changes.",
+        "neighborhood_kernel",
+        "data=pima&rho=inf&C=1&sigma_factor=4&tol=0.000001&speed=12",
+    ),
+    Lesson(
+        "Many kernels and a neighborhood",
+        "Two moons, 39 kernels: weights are learnt while the combined kernel bends.",
+        "neighborhood_kernel",
+        "data=two-moons&bank=paper&solver=block-coordinate&rho=1&eta=0.5&C=1&tol=0.0001&speed=12",
+    ),
 )
 
 
@@ -78,7 +115,7 @@ def create() -> Any:
     main = pn.Column(
         ui.prose(_INTRODUCTION),
         ui.prose(_apps(apps)),
-        ui.prose(_lessons()),
+        ui.prose(_lessons(apps)),
         ui.prose(_symbols()),
         sizing_mode="stretch_width",
         max_width=1180,
@@ -90,15 +127,17 @@ def create() -> Any:
 
 _INTRODUCTION = """
 <h1>Watch multiple kernel learning think</h1>
-<p class="lead">Several kernels, one classifier: which kernels deserve weight? Every solver here
-streams its iterations, and at every one of them two bounds <em>prove</em> how close the answer
-is. Press play, drag a slider, go back in time, send somebody the link.</p>
+<p class="lead">Several kernels, one classifier: which kernels deserve weight, and how far may a
+kernel bend? Every solver here streams its iterations, and at every one of them two bounds
+<em>prove</em> how close the answer is. Press play, drag a slider, go back in time, send somebody
+the link.</p>
 """
 
 
 def _apps(apps: dict[str, Any]) -> str:
     cards = []
     for name, module in apps.items():
+        query = f"?{html.escape(module.QUERY)}" if hasattr(module, "QUERY") else ""
         picture = Path(__file__).parent / "pictures" / f"{module.PICTURE}.png"
         image = (
             f'<img src="pictures/{picture.name}" alt="Screenshot of {html.escape(module.TITLE)}">'
@@ -106,19 +145,25 @@ def _apps(apps: dict[str, Any]) -> str:
             else ""
         )
         cards.append(
-            f'<a class="app" href="{name}">{image}<div><h3>{html.escape(module.TITLE)}</h3>'
+            f'<a class="app" href="{name}{query}">{image}<div><h3>{html.escape(module.TITLE)}</h3>'
             f"<p>{html.escape(module.LINE)}</p></div></a>"
         )
     return f'<h2>Apps</h2><div class="apps">{"".join(cards)}</div>'
 
 
-def _lessons() -> str:
-    links = [
-        f'<a class="lesson" href="{x.app}?{html.escape(x.query)}">'
-        f"<b>{html.escape(x.title)}</b><span>{html.escape(x.line)}</span></a>"
-        for x in LESSONS
-    ]
-    return f'<h2>Lessons</h2><div class="lessons">{"".join(links)}</div>'
+def _lessons(apps: dict[str, Any]) -> str:
+    parts = ["<h2>Lessons</h2>"]
+    for name, module in apps.items():
+        links = [
+            f'<a class="lesson" href="{x.app}?{html.escape(x.query)}">'
+            f"<b>{html.escape(x.title)}</b><span>{html.escape(x.line)}</span></a>"
+            for x in LESSONS
+            if x.app == name
+        ]
+        parts.append(
+            f'<h3>{html.escape(module.TITLE)}</h3><div class="lessons">{"".join(links)}</div>'
+        )
+    return "".join(parts)
 
 
 def _symbols() -> str:

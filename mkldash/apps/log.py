@@ -6,8 +6,8 @@ import html
 from collections import deque
 
 from mkldash.apps import ui
+from mkldash.apps.jobs import Extra
 from mkldash.apps.phrases import for_page
-from mkldash.apps.player import Extra
 from mkldash.apps.state import AppState
 from mkldash.streaming import Session
 
@@ -54,7 +54,9 @@ class Log:
                     self.say(note)
                 if job.extra.workload.bank_seconds > 0.05:
                     seconds = job.extra.workload.bank_seconds
-                    self.say(f"{job.problem.bank.n_kernels} kernels built in {seconds:.2g} s.")
+                    n = job.problem.bank.n_kernels
+                    noun = "kernel" if n == 1 else "kernels"
+                    self.say(f"{n} {noun} built in {seconds:.2g} s.")
         rows = len(session.trace)
         numbers = session.trace.columns().get("iteration")
         for row, sentence in session.trace.events(self._read):

@@ -11,29 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from mkldash.apps.scoring import make_points, make_score
+from mkldash.apps.companions import Companions
+from mkldash.apps.jobs import Extra, build_job, make_plan
+from mkldash.apps.scenes import Scenes, comparable
 from mkldash.apps.state import AppState
-from mkldash.errors import InputError
-from mkldash.experiments.workload import Cancelled as NotWanted
-from mkldash.experiments.workload import Workload, prepare
-from mkldash.streaming import Building, Cancelled, Job, Runner, Session, State
-from mkldash.views.base import Points, Scene
+from mkldash.streaming import Runner, Session, State
+from mkldash.views.base import Scene
 
 __all__ = ["Extra", "Player", "Shown"]
 
 #: Iterations per second from which on there is no cap.
 NO_CAP = 1000.0
-
-
-@dataclass(frozen=True, eq=False)
-class Extra:
-    """What a job carries beside the problem: `Job.extra`."""
-
-    workload: Workload
-    points: Points | None
-    warm: bool = False  # begun at the weights of the run before
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +71,19 @@ class Player:
         self.stage = ""
         self._on_change = on_change
         self._clock = clock
-        self._runner = Runner(on_change, max_rate=_cap(state["speed"]))
+        self._runner = Runner(self._news, max_rate=_cap(state["speed"]))
+        self.companions = Companions(on_change)
+        self._scenes = Scenes(self.companions)
         self._last: Session | None = None
         self._k = 0
         self._follow = True
         self._replay: tuple[float, int] | None = None
         self._away_playing = False
+
+    def _news(self) -> None:
+        """Called by the worker of the shown run."""
+        self.companions.poke()
+        self._on_change()
 
     # -- what is there ---------------------------------------------------------
 
@@ -154,9 +149,13 @@ class Player:
         k = last if self._follow or stale else min(self._k, last)
         self._k = k
         ghost = self._runner.previous if not stale else None
-        if ghost is session or not _comparable(ghost, session):
+        if ghost is session or not comparable(ghost, session):
             ghost = None
-        return Shown(session, k, stale, _scene(session, ghost), ghost)
+        return Shown(session, k, stale, self._scenes.scene(session, ghost, k), ghost)
+
+    def races(self, session: Session) -> bool:
+        """Whether other solvers run beside `session`."""
+        return session.job is not None and bool(self.state.rivals(session.job.problem.n_rows))
 
     # -- commands --------------------------------------------------------------
 
@@ -173,7 +172,22 @@ class Player:
         state = self.state
         self._follow, self._replay, self.stage = True, None, "preparing"
         self._runner.max_rate = _cap(state["speed"])
-        self._runner.start(lambda building: self._build(state, building, warm), state, play=play)
+        self.companions.cancel()
+
+        def say(sentence: str) -> None:
+            self.stage = sentence
+            self._on_change()
+
+        self._runner.start(
+            lambda building: build_job(state, building, warm=warm, say=say), state, play=play
+        )
+        self._accompany()
+
+    def _accompany(self) -> None:
+        """Have computed beside the run what its problem has to compare."""
+        state, session = self.state, self.current
+        if state.kind.takes_rho and session is not None:
+            self.companions.attend(session, lambda job: make_plan(state, job))
 
     def change(self, **changes: Any) -> bool:
         """Apply choices; starts a new run when they change the result.
@@ -195,6 +209,8 @@ class Player:
         old, self.state = self.state, state
         self._runner.max_rate = _cap(state["speed"])
         if state.same_run(old):
+            if state.values.get("compare") != old.values.get("compare"):
+                self._accompany()
             self._on_change()
             return False
         same_rows = all(state[n] == old[n] for n in ("data", "bank", "train_fraction", "seed"))
@@ -279,6 +295,7 @@ class Player:
 
     def leave(self) -> None:
         """The tab is gone: hold the run, remember whether it ran."""
+        self.companions.hold()
         session = self.current
         self._away_playing = session is not None and session.playing
         if self._away_playing and session is not None:
@@ -286,6 +303,7 @@ class Player:
 
     def come_back(self) -> None:
         """The tab is there again: go on if it ran before."""
+        self.companions.go_on()
         session = self.current
         if self._away_playing and session is not None and session.state is State.PAUSED:
             session.play()
@@ -293,64 +311,9 @@ class Player:
 
     def close(self) -> None:
         """End every worker of this page."""
+        self.companions.close(timeout=0.0)
         self._runner.close(timeout=0.0)
-
-    # -- in the worker ---------------------------------------------------------
-
-    def _build(self, state: AppState, building: Building, warm: bool) -> Job:
-        def say(sentence: str) -> None:
-            self.stage = sentence
-            self._on_change()
-
-        try:
-            workload = prepare(state.choices(), progress=say, cancelled=building.is_cancelled)
-        except NotWanted:
-            raise Cancelled from None
-        except ValueError as problem:
-            raise problem if isinstance(problem, InputError) else InputError(str(problem)) from None
-        points = make_points(workload)
-        return Job(
-            solver=workload.solver,
-            problem=workload.problem,
-            start=building.warm if warm else None,
-            stop=workload.stop,
-            score=make_score(workload, points),
-            extra=Extra(workload, points, warm=warm and building.warm is not None),
-        )
-
-
-def _label(ghost: Session | None) -> str:
-    if ghost is None or not isinstance(ghost.parameters, AppState):
-        return "previous run"
-    return ghost.parameters.summary()
-
-
-def _comparable(ghost: Session | None, session: Session) -> bool:
-    """Whether the run before solved the same data: other data make no ghost."""
-    if ghost is None:
-        return False
-    before, now = ghost.parameters, session.parameters
-    if not (isinstance(before, AppState) and isinstance(now, AppState)):
-        return False
-    return before["data"] == now["data"] and before.table == now.table
 
 
 def _cap(speed: float) -> float | None:
     return None if speed >= NO_CAP else float(speed)
-
-
-def _scene(session: Session, ghost: Session | None) -> Scene:
-    state, job = session.parameters, session.job
-    extra = job.extra if job is not None else None
-    return Scene(
-        tol=float(state["tol"]) if isinstance(state, AppState) else None,
-        cost=float(state["C"]) if isinstance(state, AppState) else None,
-        ghost=ghost.trace if ghost is not None and len(ghost.trace) else None,
-        ghost_label=_label(ghost),
-        points=extra.points if isinstance(extra, Extra) else None,
-    )
-
-
-def constraint_value(theta: np.ndarray, eta: float) -> float:
-    """eta sum(theta) + (1 - eta) sum(theta^2): 1 on the boundary of the set."""
-    return float(eta * theta.sum() + (1.0 - eta) * np.square(theta).sum())

@@ -105,15 +105,24 @@ def _print_ready(url: str) -> None:
 def warm_up() -> None:
     """Compile (or load) the compiled loops, so that the first page does not wait."""
     from mkldash.experiments.choices import Choices
+    from mkldash.experiments.problem_kinds import PROBLEMS, find_problem, solvers_for
     from mkldash.experiments.scores import score
+    from mkldash.experiments.warming import warm_up_once
     from mkldash.experiments.workload import prepare
+    from mkldash.kernels.banks import SINGLE
+    from mkldash.solvers import available_solvers
     from mkldash.solvers.driver import solve
     from mkldash.solvers.stopping import StopRule
 
-    for bank in ("paper", "linear"):
-        workload = prepare(Choices(data="golden", bank=bank))
-        result = solve(workload.solver, workload.problem, stop=StopRule(tol=1e-2, max_iter=3))
-        score(workload, result.best)
+    kinds = available_solvers()
+    for problem in PROBLEMS:
+        for bank in ("paper", "linear", *(SINGLE,) * PROBLEMS[problem].takes_rho):
+            choices = Choices(data="golden", problem=problem, bank=bank)
+            workload = prepare(choices)
+            result = solve(workload.solver, workload.problem, stop=StopRule(tol=1e-2, max_iter=3))
+            score(workload, result.best)
+            for name in solvers_for(problem, bank):
+                warm_up_once(kinds[name](), workload.bank.storage, find_problem(problem))
 
 
 def _free_port(address: str, port: int) -> int:

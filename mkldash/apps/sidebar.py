@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import panel as pn
@@ -11,17 +12,31 @@ import panel_material_ui as pmui
 
 from mkldash.apps import ui
 from mkldash.apps.choice import Choice, solver_options
+from mkldash.apps.companions import RIVAL_SECONDS
 from mkldash.apps.components import Upload
-from mkldash.apps.estimates import data_note, memory_note
-from mkldash.apps.state import TABLE, AppState
+from mkldash.apps.estimates import data_note, memory_note, train_rows
+from mkldash.apps.log_slider import LogSlider
+from mkldash.apps.state import FEW_ROWS, TABLE, AppState
 from mkldash.apps.table_controls import TableControls
 
 __all__ = ["Sidebar"]
 
 OnChoice = Callable[[str, Any], None]
 
-#: What the C slider reaches; any other value can be typed.
-LOG_C = (-3.0, 6.0)
+#: Decades that the sliders reach, and what stands above them.
+REACH: Mapping[str, tuple[float, float]] = {
+    "C": (-3.0, 6.0), "rho": (-2.0, 6.0), "sigma_factor": (0.0, math.log10(16.0)),
+}  # fmt: skip
+ABOVE: Mapping[str, Callable[[float], str]] = {
+    "C": lambda value: f"C, price of an error: {value:g}",
+    "rho": lambda value: (
+        "ρ = ∞: the plain support vector machine"
+        if math.isinf(value)
+        else f"ρ, price of leaving the kernel: {value:g}"
+    ),
+    "sigma_factor": lambda value: f"σ = {value:g} × mean squared distance",
+}
+TYPED = {"C": "C, typed exactly", "rho": "ρ, typed exactly (inf: plain SVM)"}
 
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
@@ -60,6 +75,8 @@ class Sidebar:
         self.table = TableControls(self._choose)
         self._about, self._memory = ui.text(), ui.text(margin=(0, 10, 6, 10))
         self._options = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._prominent = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._sliders: dict[str, LogSlider] = {}
         self._solver: str | None = None
         defaults = pmui.Button(
             label="Back to the defaults", variant="text", size="small", margin=(6, 8)
@@ -70,16 +87,17 @@ class Sidebar:
             ui.heading("Data"),
             self._widgets["data"], self._about, self.upload, self.table.layout,
             ui.heading("Kernels"),
-            self._widgets["bank"], self._memory,
+            self._widgets["bank"], *self._both("sigma_factor"), self._memory,
             ui.heading("Problem"),
-            self._widgets["eta"], self._widgets["C"], self._exact_c,
+            self._widgets["eta"], *self._both("rho"), *self._both("C"), self._prominent,
             ui.heading("Run"),
             self._widgets["tol"], self._widgets["train_fraction"],
             pn.Row(
                 self._widgets["seed"], self._widgets["max_iter"],
                 sizing_mode="stretch_width", margin=0,
             ),
-            self._widgets["solver"], self._options, defaults,
+            self._widgets["solver"], self._options,
+            *self._comparison(state), defaults,
         ]  # fmt: skip
         self.show(state)
 
@@ -92,15 +110,12 @@ class Sidebar:
             choice = state.choice(name)
             made[name] = self._select(choice, small)
         made["eta"] = self._slider("eta", state, 0.0, 1.0, 0.01, small)
-        self._log_c = pmui.FloatSlider(
-            label="C", start=LOG_C[0], end=LOG_C[1], step=0.02, value=2.0, show_value=False, **small
-        )
-        self._log_c.param.watch(self._slid, "value")
-        made["C"] = self._log_c
-        self._exact_c = ui.TextField(
-            label="C, typed exactly", value="100", **{**small, "margin": (0, 10, 8, 10)}
-        )
-        self._exact_c.param.watch(lambda e: self._typed("C", e.new, self._exact_c), "value")
+        for name in REACH:
+            if name in state.values:
+                self._sliders[name] = LogSlider(
+                    state.choice(name), REACH[name], ABOVE[name],
+                    functools.partial(self._choose, name), TYPED.get(name), small,
+                )  # fmt: skip
         low, high, step = FRACTIONS
         made["train_fraction"] = self._slider("train_fraction", state, low, high, step, small)
         made["tol"] = pmui.Select(
@@ -140,6 +155,28 @@ class Sidebar:
         widget.param.watch(lambda e, n=name: self._choose(n, round(e.new, 6)), "value")
         return widget
 
+    def _both(self, name: str) -> list[Any]:
+        """Slider and field of a choice; nothing where the problem has no such choice."""
+        return self._sliders[name].widgets if name in self._sliders else []
+
+    def _comparison(self, state: AppState) -> list[Any]:
+        """Which other solvers run beside the chosen one."""
+        if "compare" not in state.values:
+            return []
+        self._rivals = pmui.CheckBoxGroup(
+            options={}, value=[], sizing_mode="stretch_width", margin=(0, 10), size="small"
+        )
+        self._rivals.param.watch(self._compared, "value")
+        note = ui.text(
+            f"They solve the same problem in the background, for at most {RIVAL_SECONDS:g} s each. "
+            f"On more than {FEW_ROWS:,} training rows none does unless you say so.",
+            size=12,
+        )
+        self._beside = pn.Column(
+            ui.heading("Compare with"), self._rivals, note, sizing_mode="stretch_width", margin=0
+        )
+        return [self._beside]
+
     def _make_options(self, state: AppState) -> None:
         """Fields for the solver's own hyper-parameters, from its dataclass."""
         self._solver = state["solver"]
@@ -147,12 +184,21 @@ class Sidebar:
             del self._widgets[name]
         for option in solver_options(self._solver):
             self._widgets[option.name] = self._option(option)
-        fields = [w for n, w in self._widgets.items() if n.startswith("o.")]
+        options = solver_options(self._solver)
+        self._prominent[:] = [self._widgets[o.name] for o in options if o.slider]
+        fields = [self._widgets[o.name] for o in options if not o.slider]
         self._options[:] = [ui.section("Solver settings", *fields, opened=False)] if fields else []
 
     def _option(self, option: Choice) -> Any:
         common = {"label": option.label, "sizing_mode": "stretch_width", "margin": (6, 4)}
-        if option.kind == "flag":
+        if option.slider and option.bounds is not None:
+            low, high = option.bounds
+            widget = pmui.FloatSlider(
+                start=low, end=high, step=option.step or (high - low) / 100, value=option.default,
+                size="small", **{**common, "margin": (6, 10)},
+            )  # fmt: skip
+            widget.param.watch(lambda e: self._choose(option.name, round(e.new, 6)), "value")
+        elif option.kind == "flag":
             widget = pmui.Switch(**common)
             widget.param.watch(lambda e: self._choose(option.name, e.new), "value")
         elif option.names is not None:
@@ -171,12 +217,16 @@ class Sidebar:
         if not self._quiet and (value is not None or name in TABLE):
             self._tell(name, value)
 
-    def _slid(self, event: Any) -> None:
-        self._moving = self._log_c
-        try:
-            self._choose("C", _round(10**event.new))
-        finally:
-            self._moving = None
+    def _compared(self, event: Any) -> None:
+        if self._quiet:
+            return
+        # The chosen solver is no box of its own: it stays among those to compare.
+        kept = [n for n in self._state.compared(train_rows(self._state)) if n not in self._boxes()]
+        self._choose("compare", tuple((*kept, *event.new)))
+
+    def _boxes(self) -> dict[str, str]:
+        state = self._state
+        return {name: title for name, title in state.solvers().items() if name != state["solver"]}
 
     def _typed(self, name: str, text: str, widget: Any) -> None:
         if self._quiet:
@@ -205,8 +255,9 @@ class Sidebar:
             self._show_data(state)
             if state["solver"] != self._solver:
                 self._make_options(state)
-            for name in ("bank", "solver", "eta"):
+            for name in ("bank", "eta"):
                 _set(self._widgets[name], state[name])
+            self._show_problem(state)
             for name in ("seed", "max_iter"):
                 label = _typed_label(state.choice(name))
                 self._widgets[name].param.update(
@@ -214,7 +265,6 @@ class Sidebar:
                 )
             fraction = self._widgets["train_fraction"]
             _set(fraction, min(max(state["train_fraction"], fraction.start), fraction.end))
-            self._show_c(state["C"])
             tol = self._widgets["tol"]
             if state["tol"] not in tol.options.values():
                 values = sorted({*tol.options.values(), state["tol"]}, reverse=True)
@@ -237,7 +287,7 @@ class Sidebar:
         self._state = state
         self._quiet = True
         try:
-            self._show_c(state["C"])
+            self._show_problem(state)
             if state["solver"] != self._solver:
                 self._make_options(state)
         finally:
@@ -246,18 +296,24 @@ class Sidebar:
             if pane.object != words:
                 pane.object = words
 
-    def _show_c(self, cost: float) -> None:
-        label = f"C, price of an error: {cost:g}"
-        if self._log_c.label != label:
-            self._log_c.label = label
-        at = min(max(math.log10(cost), LOG_C[0]), LOG_C[1])
-        # What a person moves right now is never written to: the echo of an
-        # older value would undo a newer one that is still on its way.
-        if self._moving is not self._log_c and abs(self._log_c.value - at) > 0.011:
-            self._log_c.value = at
-        text = f"{cost:.6g}"
-        if self._moving is not self._exact_c and self._exact_c.value != text:
-            self._exact_c.param.update(value=text, error_state=False, label="C, typed exactly")
+    def _show_problem(self, state: AppState) -> None:
+        """What the problem and its kernels leave to choose, and the solvers that take them."""
+        for name, slider in self._sliders.items():
+            slider.show(state[name], visible=name != "sigma_factor" or state.single)
+        eta, solver = self._widgets["eta"], self._widgets["solver"]
+        if eta.visible == state.single:
+            eta.visible = not state.single
+        titles = {title: name for name, title in state.solvers().items()}
+        if solver.options != titles:
+            solver.options = titles
+        _set(solver, state["solver"])
+        if "compare" in state.values:
+            boxes = {title: name for name, title in self._boxes().items()}
+            if self._beside.visible != bool(boxes):
+                self._beside.visible = bool(boxes)
+            if self._rivals.options != boxes:
+                self._rivals.param.update(options=boxes, value=[])
+            _set(self._rivals, list(state.rivals(train_rows(state))))
 
     def _show_data(self, state: AppState) -> None:
         widget = self._widgets["data"]
@@ -271,11 +327,6 @@ def _set(widget: Any, value: Any) -> None:
         widget.value = value
 
 
-def _round(value: float) -> float:
-    """Three digits: what a slider means, not what it computes."""
-    return float(f"{value:.3g}")
-
-
 def _typed_label(choice: Choice) -> str:
-    short = {"C": "C, typed exactly", "seed": "Seed", "max_iter": "Iteration limit"}
+    short = {"seed": "Seed", "max_iter": "Iteration limit"}
     return short.get(choice.name, choice.label)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,93 +12,23 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from mkldash.apps.choice import OPTION, Choice, solver_options
+from mkldash.apps.offers import COSMETIC, TABLE, choices_of, own_fraction, solver_titles
 from mkldash.experiments.choices import Choices
-from mkldash.kernels.banks import BANKS
-from mkldash.solvers import available_solvers
+from mkldash.experiments.problem_kinds import PROBLEMS, ProblemKind
+from mkldash.kernels.banks import SINGLE
 
-__all__ = ["CHOICES", "COSMETIC", "TABLE", "AppState"]
+__all__ = ["CHOICES", "COSMETIC", "FEW_ROWS", "TABLE", "AppState"]
+
+#: Training rows up to which all solvers run beside the chosen one unless said otherwise.
+FEW_ROWS = 1000
+
+#: The choices of the elastic-net problem.
+CHOICES: tuple[Choice, ...] = choices_of("elastic-net")
 
 
 @functools.cache
-def _data_names() -> Mapping[str, str]:
-    from mkldash.datasets.cards import available
-
-    return {name: card.title for name, card in available().items() if card.task == "binary"}
-
-
-def _solver_names() -> Mapping[str, str]:
-    return {name: kind.title for name, kind in available_solvers().items()}
-
-
-#: Everything but the solver's own hyper-parameters, in sidebar order.
-CHOICES: tuple[Choice, ...] = (
-    Choice(
-        name="data", kind="name", default="two-moons", label="Data set", names=_data_names,
-        help="Shipped with mkldash; `mkldash data NAME` tells more.",
-    ),
-    Choice(
-        name="bank", kind="name", default="paper", label="Kernels",
-        names=lambda: {name: name for name in BANKS},
-        help="Which kernels are combined.",
-    ),
-    Choice(
-        name="eta", kind="number", default=0.5, label="η, from smooth (0) to sparse (1)",
-        bounds=(0.0, 1.0), help="Elastic-net mixing of the kernel weights.",
-    ),
-    Choice(
-        name="C", kind="number", default=100.0, label="C, price of an error",
-        bounds=(1e-8, 1e9), help="Weight of the hinge losses against smoothness.",
-    ),
-    Choice(
-        name="tol", kind="number", default=1e-3, label="Tolerance (relative gap)",
-        bounds=(1e-10, 0.5), help="The run stops when the certified gap is below.",
-    ),
-    Choice(
-        name="max_iter", kind="whole", default=500, label="Iteration limit",
-        bounds=(1, 5000), help="The run stops there in any case.",
-    ),
-    Choice(
-        name="train_fraction", kind="number", default=0.6, label="Share of rows that train",
-        bounds=(0.01, 1.0), help="The rest is for testing; 1 trains on every row.",
-    ),
-    Choice(
-        name="seed", kind="whole", default=0, label="Seed of the split",
-        bounds=(0, 2**31 - 1), help="The same seed gives the same training and test rows.",
-    ),
-    Choice(
-        name="solver", kind="name", default="block-coordinate", label="Solver",
-        names=_solver_names,
-    ),
-    Choice(
-        name="speed", kind="number", default=12.0, label="Iterations per second",
-        bounds=(0.5, 1000.0), help="A pace to watch; 1000 is as fast as it goes.",
-    ),
-    Choice(name="separator", kind="text", default=None, label="Separator", optional=True),
-    Choice(name="decimal", kind="text", default=None, label="Decimal sign", optional=True),
-    Choice(name="header", kind="flag", default=None, label="First line holds names", optional=True),
-    Choice(name="label", kind="text", default=None, label="Label column", optional=True),
-    Choice(name="positive", kind="text", default=None, label="Positive class", optional=True),
-    Choice(
-        name="missing", kind="name", default="error", label="Missing values",
-        names=lambda: {
-            "error": "refuse", "drop": "drop the rows", "mean": "fill in the mean",
-        },
-    ),
-    Choice(
-        name="text", kind="name", default="refuse", label="Text columns",
-        names=lambda: {
-            "refuse": "refuse", "exclude": "leave out", "one_hot": "one column per value",
-        },
-    ),
-)  # fmt: skip
-
-#: Choices that only change how fast or how it is shown, never the result.
-COSMETIC = frozenset({"speed"})
-
-#: Choices that only a person's own table takes.
-TABLE = frozenset({"separator", "decimal", "header", "label", "positive", "missing", "text"})
-
-_BY_NAME = MappingProxyType({choice.name: choice for choice in CHOICES})
+def _by_name(problem: str) -> Mapping[str, Choice]:
+    return MappingProxyType({choice.name: choice for choice in choices_of(problem)})
 
 
 @dataclass(frozen=True)
@@ -110,68 +41,137 @@ class AppState:
         Value of each choice by name, solver options included.
     table : tuple of (str, bytes) or None
         File name and content of the person's own table; never in the URL.
+    problem : str
+        A name of `mkldash.experiments.problem_kinds.PROBLEMS`; it belongs to the
+        app and is not in the URL.
     """
 
     values: Mapping[str, Any]
     table: tuple[str, bytes] | None = None
+    problem: str = "elastic-net"
 
     @classmethod
-    def default(cls) -> AppState:
-        """Every choice at its default."""
-        values = {choice.name: choice.default for choice in CHOICES}
+    def default(cls, problem: str = "elastic-net") -> AppState:
+        """Every choice of a problem at its default."""
+        values = {choice.name: choice.default for choice in choices_of(problem)}
         values |= {option.name: option.default for option in solver_options(values["solver"])}
-        return cls(MappingProxyType(values))
+        return cls(MappingProxyType(values), problem=problem)
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
+    @property
+    def kind(self) -> ProblemKind:
+        """The problem, with its defaults."""
+        return PROBLEMS[self.problem]
+
+    @property
+    def single(self) -> bool:
+        """Whether there is one kernel, so that no weight is learnt."""
+        return bool(self["bank"] == SINGLE)
+
+    def solvers(self) -> Mapping[str, str]:
+        """Names and titles of the solvers that take the present problem and kernels."""
+        return solver_titles(self.problem, self["bank"])
+
+    def compared(self, n_rows: int) -> tuple[str, ...]:
+        """Names of the solvers to see on `n_rows` training rows; the chosen one is seen anyway."""
+        named = self.values.get("compare", ())
+        if named is None:
+            named = tuple(self.solvers()) if n_rows <= FEW_ROWS else ()
+        return tuple(name for name in self.solvers() if name in named)
+
+    def rivals(self, n_rows: int) -> tuple[str, ...]:
+        """Those of `compared` that run beside the chosen one."""
+        return tuple(name for name in self.compared(n_rows) if name != self["solver"])
+
+    @functools.cached_property
+    def sweep_key(self) -> tuple[object, ...]:
+        """Everything but rho that a sweep over rho depends on."""
+        left_out = COSMETIC | {"rho", "solver", "tol", "max_iter"}
+        kept = {n: v for n, v in self.values.items() if n not in left_out}
+        return (
+            self.problem, self.table,
+            *sorted((n, v) for n, v in kept.items() if not n.startswith(OPTION)),
+        )  # fmt: skip
+
     def choices_offered(self) -> Iterator[Choice]:
         """All choices of this state, the solver's options last."""
-        yield from CHOICES
+        yield from choices_of(self.problem)
         yield from solver_options(self["solver"])
 
     def choice(self, name: str) -> Choice:
         """The choice of that name."""
-        if name in _BY_NAME:
-            return _BY_NAME[name]
+        named = _by_name(self.problem)
+        if name in named:
+            return named[name]
         return next(option for option in solver_options(self["solver"]) if option.name == name)
 
     def change(self, **changes: Any) -> AppState:
         """Another state.  Options of a solver that is left are dropped.
+
+        Kernels that the solver does not take move the solver to the first that does.
 
         Raises
         ------
         ValueError
             With a sentence, for a value that cannot be used.
         """
-        values = dict(self.values)
-        if "solver" in changes and changes["solver"] != values["solver"]:
-            reason = _BY_NAME["solver"].check(changes["solver"])
-            if reason is not None:
-                raise ValueError(reason)
+        values, offered = dict(self.values), dict(_by_name(self.problem))
+        solver = self._solver_after(changes)
+        if solver != values["solver"]:
             values = {k: v for k, v in values.items() if not k.startswith(OPTION)}
-            values |= {o.name: o.default for o in solver_options(changes["solver"])}
-        offered = {**_BY_NAME, **{o.name: o for o in solver_options(values["solver"])}}
-        if "solver" in changes:
-            offered |= {o.name: o for o in solver_options(changes["solver"])}
+            values |= {o.name: o.default for o in solver_options(solver)} | {"solver": solver}
+        offered |= {o.name: o for o in solver_options(solver)}
         for name, value in changes.items():
             if name not in offered:
                 raise ValueError(f"there is no choice called {name!r}")
             reason = offered[name].check(value)
             if reason is not None and not (name == "data" and self.table is not None):
                 raise ValueError(reason)
+        if "data" in changes and self.table is None:
+            values["train_fraction"] = self._fraction_after(changes["data"])
         return dataclasses.replace(self, values=MappingProxyType(values | changes))
+
+    def _fraction_after(self, data: str) -> float:
+        """Share of rows that trains on other data: a card's own comes and goes with it."""
+        own, before = own_fraction(data), own_fraction(self["data"])
+        if own is not None:
+            return own
+        present = float(self["train_fraction"])
+        return float(self.choice("train_fraction").default) if present == before else present
+
+    def _solver_after(self, changes: Mapping[str, Any]) -> str:
+        """The solver after `changes`, of which the kernels and itself count."""
+        named = _by_name(self.problem)
+        for name in ("bank", "solver"):
+            reason = named[name].check(changes.get(name, self[name]))
+            if reason is not None:
+                raise ValueError(reason)
+        bank = changes.get("bank", self["bank"])
+        takers = solver_titles(self.problem, bank)
+        wanted = str(changes.get("solver", self["solver"]))
+        if wanted in takers:
+            return wanted
+        if "solver" in changes:
+            title = (named["solver"].names or dict)()[wanted]
+            kernels = "one kernel" if bank == SINGLE else "several kernels"
+            raise ValueError(f"{title} does not take {kernels}")
+        return next(iter(takers))
 
     def with_table(self, name: str, content: bytes) -> AppState:
         """The same choices on a person's own table; table options start afresh."""
-        fresh = {choice.name: choice.default for choice in CHOICES if choice.name in TABLE}
-        values = MappingProxyType({**self.values, **fresh, "data": name})
-        return AppState(values, (name, content))
+        values = MappingProxyType({**self.values, **self._unread(), "data": name})
+        return dataclasses.replace(self, values=values, table=(name, content))
 
     def without_table(self, data: str) -> AppState:
         """A shipped data set again; table options at their defaults."""
-        fresh = {choice.name: choice.default for choice in CHOICES if choice.name in TABLE}
-        return AppState(MappingProxyType({**self.values, **fresh})).change(data=data)
+        values = MappingProxyType({**self.values, **self._unread()})
+        return dataclasses.replace(self, values=values, table=None).change(data=data)
+
+    def _unread(self) -> dict[str, Any]:
+        """How a table is read, at its defaults."""
+        return {c.name: c.default for c in choices_of(self.problem) if c.name in TABLE}
 
     def to_query(self) -> str:
         """All choices as a URL query, without the question mark.
@@ -190,7 +190,9 @@ class AppState:
         return urlencode(pairs)
 
     @classmethod
-    def from_query(cls, query: str) -> tuple[AppState, tuple[str, ...]]:
+    def from_query(
+        cls, query: str, problem: str = "elastic-net"
+    ) -> tuple[AppState, tuple[str, ...]]:
         """State of a link, and a sentence for each part that cannot be used.
 
         Parameters
@@ -198,12 +200,15 @@ class AppState:
         query : str
             With or without the question mark.  What is not in it keeps its
             default; unknown names are reported and ignored.
+        problem : str
+            Of the app that the link opens.
         """
         pairs = dict(parse_qsl(query.lstrip("?"), keep_blank_values=True))
         pairs.pop("theme", None)
-        state, notes = cls.default(), []
-        # The solver first: it decides which options exist.
-        order = sorted(pairs, key=lambda name: name != "solver")
+        state, notes = cls.default(problem), []
+        # The kernels first, they decide which solvers there are; then the solver,
+        # which decides which options exist.
+        order = sorted(pairs, key=lambda name: (name != "bank", name != "solver", name != "data"))
         for name in order:
             try:
                 choice = state.choice(name)
@@ -212,24 +217,25 @@ class AppState:
                 continue
             try:
                 state = state.change(**{name: choice.read(pairs[name])})
-            except ValueError as problem:
+            except ValueError as reason:
                 if name == "data":
                     notes.append(_lost_table(pairs[name], state["data"]))
                 else:
-                    default = choice.write(choice.default) or "empty"
-                    notes.append(f"{problem}; using {default} instead.")
+                    kept = choice.write(state[name]) or "empty"
+                    notes.append(f"{reason}; using {kept} instead.")
         return state, tuple(notes)
 
     def reset(self) -> AppState:
         """Defaults again, on the same data set or table."""
-        fresh = dict(AppState.default().values)
-        return AppState(MappingProxyType({**fresh, "data": self["data"]}), self.table)
+        fresh = dict(AppState.default(self.problem).values)
+        values = MappingProxyType({**fresh, "data": self["data"]})
+        return dataclasses.replace(self, values=values)
 
     def same_run(self, other: AppState) -> bool:
         """Whether both give the same run (speed does not change it)."""
         mine = {k: v for k, v in self.values.items() if k not in COSMETIC}
         theirs = {k: v for k, v in other.values.items() if k not in COSMETIC}
-        return mine == theirs and self.table == other.table
+        return (mine, self.table, self.problem) == (theirs, other.table, other.problem)
 
     def choices(self) -> Choices:
         """What `mkldash.experiments.workload.prepare` takes.
@@ -248,8 +254,11 @@ class AppState:
         own = {name: self[name] for name in TABLE - {"text", "missing"}} if self.table else {}
         if self.table is None and self["positive"] is not None:
             own = {"positive": self["positive"]}
+        if self.kind.takes_rho:
+            own |= {"rho": float(self["rho"]), "sigma_factor": float(self["sigma_factor"])}
         text = self["text"] if self.table else "refuse"
         return Choices(
+            problem=self.problem,
             data=self["data"],
             content=self.table[1] if self.table else None,
             solver=self["solver"],
@@ -269,7 +278,8 @@ class AppState:
 
     def difference(self, other: AppState) -> tuple[str, ...]:
         """Choices that differ from those of `other` and that `summary` leaves out."""
-        told = {"data", "bank", "eta", "C", "seed"} | COSMETIC
+        told = {"data", "bank", "eta", "C", "rho", "seed"} | COSMETIC
+        told |= {"sigma_factor", "solver"} if self.kind.takes_rho else set()
         found = []
         for choice in self.choices_offered():
             name = choice.name
@@ -280,10 +290,19 @@ class AppState:
 
     def summary(self) -> str:
         """The parameters of a run in one short line, for its ghost."""
-        return (
-            f"{self['data']}, {self['bank']}, η = {self['eta']:g}, C = {self['C']:g}, "
-            f"seed {self['seed']}"
-        )
+        name, parts = self["bank"], []
+        if self.kind.takes_rho:
+            rho = float(self["rho"])
+            parts.append(f"ρ = {'∞' if math.isinf(rho) else format(rho, 'g')}")
+        if self.single:
+            name = "one Gaussian"
+            parts.append(f"σ factor {self['sigma_factor']:g}")
+        else:
+            parts.append(f"η = {self['eta']:g}")
+        parts.append(f"C = {self['C']:g}")
+        if self.kind.takes_rho:
+            parts.append(self.solvers()[self["solver"]])
+        return f"{self['data']}, {name}, {', '.join(parts)}, seed {self['seed']}"
 
 
 def _lost_table(name: str, instead: str) -> str:

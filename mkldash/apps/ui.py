@@ -179,6 +179,7 @@ def grid(*objects: Viewable, least: int = 440) -> Viewable:
             "display": "grid",
             "grid-template-columns": f"repeat(auto-fill, minmax(min(100%, {least}px), 1fr))",
             "grid-auto-rows": "max-content",
+            "grid-auto-flow": "dense",  # beside a card that takes a whole row there is no hole
             "gap": "14px",
             "flex": "none",
             "transition": "opacity .15s",

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from mkldash.apps.phrases import for_page
-from mkldash.apps.player import Player, Shown, constraint_value
+from mkldash.apps.player import Player, Shown
 from mkldash.apps.state import AppState
+from mkldash.apps.tiles import percent, tiles
 from mkldash.errors import InputError
 from mkldash.solvers.base import Snapshot
 from mkldash.solvers.stopping import Status
 from mkldash.streaming import Session, State
-from mkldash.views._reading import is_violated
 
-__all__ = ["Report", "percent", "report"]
+__all__ = ["Report", "report"]
 
 _ENDS = {
     Status.CONVERGED: "Certified",
@@ -52,24 +52,6 @@ class Report(NamedTuple):
     facts: dict[str, str]
 
 
-def percent(gap: float) -> str:
-    """A gap as percent, with as many digits as it takes."""
-    if gap <= 0:
-        return "0 %"
-    value = 100 * gap
-    return f"{value:,.0f} %" if value >= 100 else f"{value:.2g} %".replace("e-0", "e-")
-
-
-def number(value: float) -> str:
-    """An objective value, readable at any size."""
-    if not math.isfinite(value):
-        return "–"
-    size = abs(value)
-    if size and (size < 1e-3 or size >= 1e7):
-        return f"{value:.4e}"
-    return f"{value:,.{3 if size < 10_000 else 2}f}" if size >= 10 else f"{value:.5f}"
-
-
 def report(player: Player, shown: Shown) -> Report:
     """What is going on, in words and numbers.
 
@@ -102,7 +84,7 @@ def report(player: Player, shown: Shown) -> Report:
         more=_more(player, shown, snapshot),
         alert=alert,
         progress=_progress(session, shown.k),
-        tiles=_tiles(session, shown.k, snapshot),
+        tiles=tiles(session, shown.k, snapshot),
         facts=facts,
     )
 
@@ -166,6 +148,9 @@ def _within(snapshot: Snapshot) -> str:
 
 def _carried(snapshot: Snapshot) -> str:
     active, total = len(snapshot.weights.active()), len(snapshot.weights)
+    if total == 1:
+        support, rows = int(np.count_nonzero(snapshot.alpha > 0.0)), len(snapshot.alpha)
+        return f"{support} of {rows} training rows are support vectors."
     verb = "carries" if active == 1 else "carry"
     return f"{active} of {total} kernels {verb} weight."
 
@@ -240,58 +225,3 @@ def _progress(session: Session | None, k: int) -> float:
     if first <= tol * 1.0001:
         return 0.0
     return min(1.0, max(0.0, math.log(first / now) / math.log(first / tol)))
-
-
-def _tiles(
-    session: Session | None, k: int, snapshot: Snapshot | None
-) -> list[tuple[str, str, str]]:
-    if session is None or k < 0:
-        return []
-    cells = {name: float(values[k]) for name, values in session.trace.columns().items()}
-    gap = cells["gap"]
-    broken = bool(is_violated(np.array([cells["upper"]]), np.array([cells["lower"]]))[0])
-    train, test = cells.get("train_accuracy", math.nan), cells.get("test_accuracy", math.nan)
-    tiles = [
-        ("Iteration", f"{int(cells['iteration'])}", "Weight steps so far; 0 is the start"),
-        ("Upper bound", number(cells["upper"]), "Least primal objective so far"),
-        ("Lower bound", number(cells["lower"]), "Best dual bound so far: certified"),
-        (
-            "Relative gap",
-            "VIOLATED" if broken else ("∞" if math.isinf(gap) else percent(gap)),
-            "upper / lower - 1: the objective is within this share of the optimum",
-        ),
-        (
-            "Kernels with weight",
-            f"{int(cells['active_kernels'])}"
-            + ("" if snapshot is None else f" of {len(snapshot.weights)}"),
-            "Kernels above 1e-5 of the largest weight",
-        ),
-    ]
-    if snapshot is not None and isinstance(session.parameters, AppState):
-        value = constraint_value(snapshot.weights.values, float(session.parameters["eta"]))
-        tiles.append(
-            ("Constraint (≤ 1)", f"{value:.6f}",
-             "η Σθ + (1-η) Σθ²; this is 1, the weights need not sum to 1")
-        )  # fmt: skip
-    if "support_vectors" in cells and snapshot is not None:
-        bounded = cells.get("bounded")
-        at = "" if bounded is None else f", {int(bounded)} at C"
-        text = "–" if math.isnan(cells["support_vectors"]) else f"{int(cells['support_vectors'])}"
-        tiles.append(
-            ("Support vectors", text + at, f"Of {len(snapshot.alpha)} training rows: alpha > 0")
-        )
-    tiles += [
-        ("Train accuracy", _share(train), "Training rows classified correctly, when scored"),
-        ("Test accuracy", _share(test), "Rows that were set aside, when there are any"),
-        ("SVM solves", f"{int(cells['inner_solves'])}", "Inner solves so far"),
-        (
-            "Solver time",
-            f"{cells['elapsed']:.3f} s",
-            "Inside the solver; pauses, drawing and scoring not counted",
-        ),
-    ]
-    return tiles
-
-
-def _share(value: float) -> str:
-    return "–" if math.isnan(value) else f"{100 * value:.1f} %"

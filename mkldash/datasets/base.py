@@ -71,7 +71,7 @@ class DataCard:
     parameters : Mapping
         Keyword arguments of the generator.
     defaults : Mapping
-        Recommended choices: ``bank``, ``standardize``, ``storage``.
+        Recommended choices: ``bank``, ``standardize``, ``storage``, ``train_fraction``.
     """
 
     name: str
@@ -96,7 +96,7 @@ class DataCard:
     mask: Mask | None = None
     warnings: tuple[str, ...] = ()
     parameters: Mapping[str, float | int] = field(default_factory=lambda: MappingProxyType({}))
-    defaults: Mapping[str, str | bool] = field(default_factory=lambda: MappingProxyType({}))
+    defaults: Mapping[str, str | bool | float] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["circles", "golden", "hill_valley", "two_moons", "xor"]
+__all__ = ["circles", "golden", "hill_valley", "three_points", "two_moons", "xor"]
 
 Sample = tuple[np.ndarray, np.ndarray]
 
@@ -116,6 +116,22 @@ def golden(seed: int = 42) -> Sample:
     X = np.random.default_rng(seed).standard_normal((20, 4))
     score = X[:, 0] * X[:, 1] + 0.5 * X[:, 2]
     return X, np.where(score > np.median(score), 1.0, -1.0)
+
+
+def three_points() -> Sample:
+    """Three points in the plane, one against two.
+
+    Few enough for the dual coefficients to be seen: with alpha_1 = alpha_2 +
+    alpha_3 they lie in a triangle.
+
+    Returns
+    -------
+    X : array, shape (3, 2)
+        Points.
+    y : array, shape (3,)
+        +1 for the first, -1 for the others.
+    """
+    return np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), np.array([1.0, -1.0, -1.0])
 
 
 def hill_valley(seed: int = 0, rows: int = 1212, noise: float = 0.0) -> Sample:

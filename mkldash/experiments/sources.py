@@ -62,16 +62,23 @@ class Source:
         return self.dataset.n_features if self.kernels is None else None
 
     @property
-    def defaults(self) -> Mapping[str, str | bool]:
-        """What the data set's card suggests: ``bank``, ``standardize``, ``storage``."""
+    def defaults(self) -> Mapping[str, str | bool | float]:
+        """What the data set's card suggests.
+
+        ``bank``, ``standardize``, ``storage``, ``train_fraction``.
+        """
         card = self.dataset.card
         return MappingProxyType({}) if card is None else card.defaults
 
     def train_fraction(self, choices: Choices) -> float:
-        """The share of rows that trains: 0.6, or 1 for given matrices, unless chosen."""
+        """The share of rows that trains: 0.6, or 1 for given matrices, unless chosen.
+
+        The card of a tiny data set may say otherwise.
+        """
         if choices.train_fraction is not None:
             return choices.train_fraction
-        return DEFAULT_TRAIN_FRACTION if self.kernels is None else 1.0
+        usual = DEFAULT_TRAIN_FRACTION if self.kernels is None else 1.0
+        return float(self.defaults.get("train_fraction", usual))
 
     def split(self, choices: Choices) -> Split:
         """Training and test rows.

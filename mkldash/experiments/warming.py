@@ -18,7 +18,7 @@ from mkldash.solvers.base import Solver
 from mkldash.solvers.driver import solve
 from mkldash.solvers.stopping import StopRule
 
-__all__ = ["warm_up", "warm_up_bank"]
+__all__ = ["warm_up", "warm_up_bank", "warm_up_once"]
 
 
 def warm_up(solver: Solver, storage: str, kind: ProblemKind | None = None) -> None:
@@ -67,3 +67,9 @@ def warm_up_bank(*, probing: bool) -> None:
         X = np.tile(X[:, :2], (PROBE_ROWS // len(X) + 1, 1))
         build_bank(X, make_terms("linear", ("x1", "x2")), storage="auto")
         build_bank(X, make_terms("linear", ("x1", "x2")), storage="factored")
+
+
+@functools.cache
+def warm_up_once(solver: Solver, storage: str, kind: ProblemKind | None = None) -> None:
+    """`warm_up`, once in a process for each solver with its hyper-parameters."""
+    warm_up(solver, storage, kind)

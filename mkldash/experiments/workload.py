@@ -275,7 +275,8 @@ def _stored(
     square = choices.kind.per_row and len(terms) == 1
     storage = "square" if square else str(source.defaults.get("storage", "auto"))
     warm_up_bank(probing=storage not in ("dense", "square") and len(X) > PROBE_ROWS)
-    say(f"building {len(terms)} kernels on {len(X)} training rows")
+    noun = "kernel" if len(terms) == 1 else "kernels"
+    say(f"building {len(terms)} {noun} on {len(X)} training rows")
     limit = choices.memory_limit
     normalize = float(len(X)) if choices.kind.per_row else True
 

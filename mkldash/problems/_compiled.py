@@ -15,7 +15,6 @@ Floats = NDArray[np.float64]
 _REORDER = {"reassoc", "nsz", "contract", "arcp"}  # lets sums use vector registers
 _EPS = 2.220446049250313e-16
 _MOST_NEWTON = 60
-_MOST_QUICK = 8
 _MOST_WRITES = 3
 
 #: Rows of the sample whose root begins the search, and Newton steps taken on it.
@@ -78,31 +77,27 @@ def unfold(v: Floats, y: Floats, shift: float, C: float, x: Floats) -> tuple[flo
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
-def excess_and_slope(v: Floats, y: Floats, shift: float, C: float) -> tuple[float, float]:
-    """y'x of `unfold` and how many x_i lie strictly between 0 and C; writes nothing."""
-    excess = 0.0
-    inside = 0.0
-    for i in range(v.shape[0]):
-        clipped = min(max(v[i] - shift * y[i], 0.0), C)
-        excess += y[i] * clipped
-        inside += 1.0 if (clipped > 0.0) & (clipped < C) else 0.0
-    return excess, inside
-
-
-@njit(cache=True, nogil=True, fastmath=_REORDER)
-def checked_excess(
-    v: Floats, y: Floats, shift: float, C: float
+def fold_and_fill(
+    v: Floats, y: Floats, C: float, shift: float, s: Floats
 ) -> tuple[float, float, float, float]:
-    """`excess_and_slope`, the sum of the labels, and 0 when all values can be used."""
-    excess, inside, labels, odd, size = 0.0, 0.0, 0.0, 0.0, 0.0
+    """Write the array s; `filled_and_slope` at a first shift in the same pass.
+
+    Returns
+    -------
+    positive, odd, total, inside
+    """
+    total, inside, positive, odd, size = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(v.shape[0]):
-        clipped = min(max(v[i] - shift * y[i], 0.0), C)
-        excess += y[i] * clipped
+        up = 0.5 * (1.0 + y[i])
+        value = y[i] * v[i] - up * C
+        s[i] = value
+        clipped = min(max(shift - value, 0.0), C)
+        total += clipped
         inside += 1.0 if (clipped > 0.0) & (clipped < C) else 0.0
-        labels += y[i]
+        positive += up
         odd += abs(y[i] * y[i] - 1.0)
         size += 0.0 * v[i]  # NaN where v is not finite
-    return excess, inside, labels, odd + size
+    return positive, odd + size, total, inside
 
 
 @njit(cache=True, nogil=True)
@@ -179,32 +174,33 @@ def polish(v: Floats, y: Floats, shift: float, C: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def newton_root(s: Floats, C: float, target: float) -> tuple[float, int]:
+def newton_root(
+    s: Floats, C: float, target: float, shift: float, value: float, slope: float
+) -> tuple[float, int]:
     """Newton on a non-decreasing piecewise linear function, kept in a bracket.
+
+    Parameters
+    ----------
+    shift, value, slope : float
+        Where to begin, and the function there.
 
     Returns
     -------
     shift, evaluations
     """
-    n = s.shape[0]
-    total = 0.0
-    for i in range(n):
-        total += s[i] / n
     low, high = -np.inf, np.inf
-    shift = target / n + total
-    if not np.isfinite(shift):
+    if not np.isfinite(value):
         low, high = limits(s, C)
         shift = 0.5 * low + 0.5 * high
-    close = 4.0 * _EPS * C * n
-    for evaluation in range(1, _MOST_NEWTON):
         value, slope = filled_and_slope(s, shift, C)
+    for evaluation in range(1, _MOST_NEWTON):
         excess = value - target
-        if abs(excess) <= close:
-            return shift, evaluation
         if excess < 0.0:
             low = shift
         else:
             high = shift
+        if excess == 0.0:
+            return shift, evaluation
         if slope == 0.0:
             # Flat here: on to the breakpoint that ends it, and off its far side.
             edge = next_start(s, shift, C, excess < 0.0)
@@ -219,6 +215,11 @@ def newton_root(s: Floats, C: float, target: float) -> tuple[float, int]:
         if not low < following < high:
             break
         shift = following
+        # A step this short seldom crosses a breakpoint: whoever writes the result
+        # evaluates there anyway, and sees whether it was the last.
+        if abs(excess) <= _LAST_STEP * C:
+            return shift, evaluation
+        value, slope = filled_and_slope(s, shift, C)
     return bisection_root(s, C, target, low, high)
 
 
@@ -340,42 +341,17 @@ def first_shift(v: Floats, y: Floats, C: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def quick_root(v: Floats, y: Floats, C: float) -> tuple[float, int, float, float]:
-    """Newton on v and y themselves; leaves what is flat or cycles to `newton_root`.
-
-    Returns
-    -------
-    shift
-        NaN when it did not arrive.
-    evaluations, labels, odd
-        As `checked_excess` returns them.
-    """
-    shift = first_shift(v, y, C)
-    excess, slope, labels, odd = checked_excess(v, y, shift, C)
-    for evaluation in range(1, _MOST_QUICK):
-        if slope == 0.0 or odd != 0.0:
-            return np.nan, evaluation, labels, odd
-        shift += excess / slope
-        # A step this short seldom crosses a breakpoint: whoever writes the result
-        # evaluates there anyway, and sees whether it was the last.
-        if abs(excess) <= _LAST_STEP * C:
-            return shift, evaluation, labels, odd
-        excess, slope = excess_and_slope(v, y, shift, C)
-    return np.nan, _MOST_QUICK, labels, odd
-
-
-@njit(cache=True, nogil=True)
 def project_newton(v: Floats, y: Floats, C: float, x: Floats) -> tuple[float, float, int, float]:
     """Everything in one call: writes x; y'x, shift, evaluations, and 0 when all can be used."""
     n = v.shape[0]
-    shift, evaluations, labels, odd = quick_root(v, y, C)
-    if odd != 0.0 or abs(labels) == n:
+    start = first_shift(v, y, C)
+    # s stands where x will be: one array less to read, and no new memory.
+    positive, odd, total, inside = fold_and_fill(v, y, C, start, x)
+    if odd != 0.0 or positive == 0.0 or positive == n:
         x[:] = 0.0
         return 0.0, 0.0, 0, odd
-    if np.isnan(shift):
-        s, positive, _ = fold(v, y, C)
-        shift, more = newton_root(s, C, C * positive)
-        evaluations += more
+    shift, evaluations = newton_root(x, C, C * positive, start, total, inside)
+    excess = np.inf
     for _ in range(_MOST_WRITES):
         excess, slope = unfold(v, y, shift, C, x)
         evaluations += 1

@@ -90,7 +90,12 @@ def project(
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     point, labels = _shaped(v, y, C)
-    x = np.empty(point.size) if out is None else _checked_out(out, point.size)
+    if out is None:
+        x = np.empty(point.size)
+    elif out.shape == point.shape and out.dtype is _FLOAT and out.flags.c_contiguous:
+        x = out
+    else:
+        raise InputError(f"out must be a contiguous float64 array of shape {point.shape}")
     if C > _LARGE:
         C = _bound(point, C)
     if method == "newton":
@@ -110,12 +115,6 @@ def project(
     if abs(excess) > 1e-14 * C * x.size:
         _balance(x, excess, point, labels, shift, C)
     return Projection(x, shift, evaluations)
-
-
-def _checked_out(out: Array, n: int) -> Array:
-    if out.shape != (n,) or out.dtype != np.float64 or not out.flags.c_contiguous:
-        raise InputError(f"out must be a contiguous float64 array of shape ({n},)")
-    return out
 
 
 def _balance(x: Array, excess: float, point: Array, labels: Array, shift: float, C: float) -> None:
@@ -174,21 +173,20 @@ def _checked(v: ArrayLike, y: ArrayLike, C: float) -> tuple[Array, Array]:
 
 
 def _shaped(v: ArrayLike, y: ArrayLike, C: float) -> tuple[Array, Array]:
-    point, labels = _plain(v), _plain(y)
-    if point.ndim != 1 or point.shape != labels.shape or not point.size:
+    # A call costs about as much as a pass over a few thousand rows: what is sound is
+    # looked at, not handed to NumPy.
+    if not (type(v) is np.ndarray and v.dtype is _FLOAT and v.flags.c_contiguous):
+        v = np.ascontiguousarray(v, dtype=np.float64)
+    if not (type(y) is np.ndarray and y.dtype is _FLOAT and y.flags.c_contiguous):
+        y = np.ascontiguousarray(y, dtype=np.float64)
+    shape = v.shape
+    if shape != y.shape or len(shape) != 1 or shape[0] == 0:
         raise InputError(
-            f"v and y must be of one dimension and equally long, not {point.shape}, {labels.shape}"
+            f"v and y must be of one dimension and equally long, not {shape}, {y.shape}"
         )
-    if not (math.isfinite(C) and C > 0.0):
+    if not 0.0 < C < math.inf:
         raise InputError(f"C must be a positive number, not {C!r}")
-    return point, labels
-
-
-def _plain(values: ArrayLike) -> Array:
-    """As a float64 array; one that is sound is looked at, not handed to NumPy."""
-    if type(values) is np.ndarray and values.dtype is _FLOAT and values.flags.c_contiguous:
-        return values
-    return np.ascontiguousarray(values, dtype=np.float64)
+    return v, y
 
 
 def _refuse(point: Array, labels: Array) -> NoReturn:

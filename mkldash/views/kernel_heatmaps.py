@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,8 @@ class KernelHeatmapsInfo(NamedTuple):
         Largest entry in size of K, of the rank-one part and of the sum, as shown.
     limit : float
         End of the common colour scale.
+    times : float
+        The rank-one part is drawn so many times as strong: 1, 2, 5, 10 and so on.
     distance : float
         ||G* - K||_F over all training rows, ||alpha||^2 / (2 rho).
     """
@@ -64,7 +67,16 @@ class KernelHeatmapsInfo(NamedTuple):
     split: int
     largest: tuple[float, float, float]
     limit: float
+    times: float
     distance: float
+
+
+def _times(size: float, limit: float) -> float:
+    """The largest of 1, 2, 5, 10, 20 ... that leaves `size` within `limit`."""
+    if not 0.0 < size <= limit:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(limit / size))
+    return max(1.0, max(m * power for m in (1.0, 2.0, 5.0) if m * power * size <= limit))
 
 
 class KernelHeatmapsView(View):
@@ -76,7 +88,7 @@ class KernelHeatmapsView(View):
     caption = (
         "Rows and columns are training rows, by class. What is learnt lifts pairs within a "
         "class and lowers pairs of different classes, the more the harder both rows pull. "
-        "All three share one colour scale."
+        "All share one colour scale, but a small rank-one part is drawn stronger, as said below it."
     )
     formula = (
         r"G^*=K+\tfrac{1}{2\rho}(y\circ\alpha)(y\circ\alpha)^\top\qquad "
@@ -91,7 +103,7 @@ class KernelHeatmapsView(View):
         gram, none = scene.gram, np.empty((0, 0))
         if gram is None or not 0 <= k < len(trace):
             return KernelHeatmapsInfo(
-                0, none, none, np.empty(0, np.intp), 0, 0, (0.0, 0.0, 0.0), 1.0, 0.0
+                0, none, none, np.empty(0, np.intp), 0, 0, (0.0, 0.0, 0.0), 1.0, 1.0, 0.0
             )
         alpha = np.asarray(field(trace, k, "alpha"))
         v = gram.y * alpha[gram.rows]
@@ -107,6 +119,7 @@ class KernelHeatmapsView(View):
             split=int(np.count_nonzero(gram.y < 0)),
             largest=(sizes[0], sizes[1], sizes[2]),
             limit=max(sizes) or 1.0,
+            times=_times(sizes[1], max(sizes)),
             distance=half * float(alpha @ alpha),
         )
 
@@ -116,7 +129,7 @@ class KernelHeatmapsView(View):
             x_range=Range1d(0, 3), y_range=Range1d(0, 1), height=370, left=84, right=10,
         )  # fmt: skip
         self._box = plotting.equal_scales(plot)
-        names = ("image", "x", "y", "dw", "dh")
+        names = ("image", "x", "y", "dw", "dh", "times")
         self._sheets = ColumnDataSource({name: [] for name in names})
         self._mapper = LinearColorMapper(
             palette=diverging(129, most=255, power=1.0), low=-1.0, high=1.0
@@ -152,7 +165,9 @@ class KernelHeatmapsView(View):
             background_fill_alpha=0.0, ticker=BasicTicker(desired_num_ticks=5),
         )  # fmt: skip
         plot.add_layout(bar, "right")
-        plotting.add_hover(plot, [sheets], [("entry", "@image{0.000000}")])
+        plotting.add_hover(
+            plot, [sheets], [("drawn", "@image{0.000000}"), ("times the entry", "@times")]
+        )
         self._shape: tuple[int, int] = (0, 0)
         return plot
 
@@ -162,11 +177,12 @@ class KernelHeatmapsView(View):
             return
         step = m * (1 + _BETWEEN)
         left = [0.0, step, 2 * step]
-        parts = (info.given, info.learnt, info.given + info.learnt)
+        parts = (info.given, info.times * info.learnt, info.given + info.learnt)
         # The first row on top, as matrices are written.
         self._sheets.data = {
             "image": [part[::-1].astype(np.float32) for part in parts],
             "x": left, "y": [0.0] * 3, "dw": [float(m)] * 3, "dh": [float(m)] * 3,
+            "times": [1.0, info.times, 1.0],
         }  # fmt: skip
         if self._mapper.high != info.limit:
             self._mapper.update(low=-info.limit, high=info.limit)
@@ -174,9 +190,10 @@ class KernelHeatmapsView(View):
             self._shape = (m, info.split)
             self._lay_out(m, info.split, left)
         below = self.figure().xaxis[-1]
+        stronger = "" if info.times == 1.0 else f", drawn {info.times:g} times as strong"
         labels = {
-            x + m / 2: f"largest entry {size:.3g}"
-            for x, size in zip(left, info.largest, strict=True)
+            x + m / 2: f"largest entry {size:.3g}{extra}"
+            for x, size, extra in zip(left, info.largest, ("", stronger, ""), strict=True)
         }
         if below.major_label_overrides != labels:
             below.major_label_overrides = labels

@@ -5,10 +5,11 @@ import time
 
 import pytest
 
-from mkldash.apps import player as player_module
-from mkldash.apps.player import Player, constraint_value
+from mkldash.apps import jobs as jobs_module
+from mkldash.apps.player import Player
 from mkldash.apps.state import AppState
-from mkldash.apps.words import percent, report
+from mkldash.apps.tiles import constraint_value, percent
+from mkldash.apps.words import report
 from mkldash.solvers.stopping import Status
 from mkldash.streaming import State
 
@@ -181,7 +182,7 @@ def test_after_the_end_play_replays_what_was_recorded():
 
 def test_u02_a_late_result_never_appears_under_new_values(player, monkeypatch):
     """GOLDEN, C = 100 with 3 s of delay, then at once C = 1."""
-    real, begun = player_module.prepare, []
+    real, begun = jobs_module.prepare, []
 
     def slow(choices, **options):
         begun.append(choices.C)
@@ -191,7 +192,7 @@ def test_u02_a_late_result_never_appears_under_new_values(player, monkeypatch):
                 time.sleep(0.01)
         return real(choices, **options)
 
-    monkeypatch.setattr(player_module, "prepare", slow)
+    monkeypatch.setattr(jobs_module, "prepare", slow)
     player.start()
     wait(lambda: begun == [100.0])
     player.change(C=1.0)
@@ -214,7 +215,7 @@ def _on_screen(player):
 
 def test_u01_a_flood_ends_at_the_last_value(player, monkeypatch):
     """C set 50 times, then to 100; each solve slowed to half a second."""
-    real, at_once, most, ended = player_module.prepare, [], [], []
+    real, at_once, most, ended = jobs_module.prepare, [], [], []
 
     def slow(choices, **options):
         at_once.append(choices.C)
@@ -227,7 +228,7 @@ def test_u01_a_flood_ends_at_the_last_value(player, monkeypatch):
         at_once.remove(choices.C)
         return real(choices, **options)
 
-    monkeypatch.setattr(player_module, "prepare", slow)
+    monkeypatch.setattr(jobs_module, "prepare", slow)
     player.start()
     for cost in range(1, 51):
         player.change(C=float(cost))

@@ -14,15 +14,16 @@ from mkldash.apps.state import AppState
 from mkldash.errors import InputError
 
 
-def test_the_app_is_found():
-    assert list(available_apps()) == ["elastic_net"]
+def test_the_apps_are_found():
+    assert list(available_apps()) == ["elastic_net", "neighborhood_kernel"]
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda x: x.title)
 def test_every_lesson_is_a_link_that_works(lesson):
-    _, notes = AppState.from_query(lesson.query)
+    state, notes = AppState.from_query(lesson.query, available_apps()[lesson.app].PROBLEM)
     assert notes == ()
-    assert lesson.app in available_apps()
+    again, _ = AppState.from_query(state.to_query(), state.problem)
+    assert again == state
 
 
 def test_a_port_that_is_taken_is_said_before_anything_starts():

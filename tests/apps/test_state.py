@@ -1,5 +1,6 @@
 """Every choice once: URL round trip, bad links, reset, solver options."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,17 +10,22 @@ from hypothesis import strategies as st
 
 from mkldash.apps import choice as choice_module
 from mkldash.apps.choice import Choice, solver_options
-from mkldash.apps.state import CHOICES, TABLE, AppState
+from mkldash.apps.offers import choices_of, solver_titles
+from mkldash.apps.state import TABLE, AppState
+from mkldash.experiments.problem_kinds import PROBLEMS
 from mkldash.solvers.base import option
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
 
 
 def values_of(choice: Choice):
-    if choice.names is not None:
+    if choice.kind == "names":
+        found = st.lists(st.sampled_from(sorted(choice.names())), unique=True).map(tuple)
+    elif choice.names is not None:
         found = st.sampled_from(sorted(choice.names()))
     elif choice.kind == "number":
         low, high = choice.bounds or (1e-12, 0.1)
         found = st.floats(low, high, allow_nan=False)
+        found = found | st.just(math.inf) if choice.infinite else found
     elif choice.kind == "whole":
         low, high = choice.bounds or (0, 1000)
         found = st.integers(int(low), int(high))
@@ -30,16 +36,29 @@ def values_of(choice: Choice):
     return st.none() | found if choice.optional else found
 
 
-OFFERED = {c.name: values_of(c) for c in (*CHOICES, *solver_options("block-coordinate"))}
+@st.composite
+def chosen(draw, problem):
+    """Values of every choice, the options being those of the drawn solver."""
+    choices = {choice.name: choice for choice in choices_of(problem)}
+    bank = draw(values_of(choices["bank"]))
+    solver = draw(st.sampled_from(sorted(solver_titles(problem, bank))))
+    rest = {
+        name: values_of(choice)
+        for name, choice in (*choices.items(), *((o.name, o) for o in solver_options(solver)))
+        if name not in ("bank", "solver")
+    }
+    return {"bank": bank, "solver": solver, **draw(st.fixed_dictionaries(rest))}
 
 
 @settings(deadline=None)  # no unit test is timed
-@given(st.fixed_dictionaries(OFFERED))
-def test_the_url_holds_every_choice_and_restores_it(values):
-    state = AppState.default().change(**values)
-    again, notes = AppState.from_query("?" + state.to_query())
+@given(st.sampled_from(sorted(PROBLEMS)).flatmap(lambda p: st.tuples(st.just(p), chosen(p))))
+def test_the_url_holds_every_choice_and_restores_it(drawn):
+    problem, values = drawn
+    state = AppState.default(problem).change(**values)
+    again, notes = AppState.from_query("?" + state.to_query(), problem)
     assert notes == ()
     assert dict(again.values) == dict(state.values)
+    assert again == state
 
 
 def test_the_seed_is_in_the_link_even_at_its_default():
@@ -122,3 +141,98 @@ def test_a_new_hyper_parameter_touches_no_app(monkeypatch):
     assert found["o.careful"].kind == "flag"
     assert set(found["o.rule"].names()) == {"first", "best"}
     assert found["o.inner_tol"].optional
+
+
+# -- the neighborhood problem --------------------------------------------------
+
+
+def test_the_defaults_are_those_of_the_problem():
+    state = AppState.default("neighborhood")
+    found = {name: state[name] for name in ("bank", "solver", "C", "rho", "sigma_factor")}
+    assert found == {
+        "bank": "single", "solver": "shifted-svm", "C": 1.0, "rho": 100.0, "sigma_factor": 4.0,
+    }  # fmt: skip
+    choices = state.choices()
+    assert (choices.problem, choices.bank, choices.rho) == ("neighborhood", "single", 100.0)
+    assert "rho" not in AppState.default().values
+    assert AppState.default().choices().problem == "elastic-net"
+
+
+@pytest.mark.parametrize("text", ["inf", "∞", "Infinity"])
+def test_rho_may_be_infinite_and_c_may_not(text):
+    state, notes = AppState.from_query(f"rho={text}", "neighborhood")
+    assert notes == ()
+    assert state.choices().rho == math.inf
+    assert "rho=inf" in state.to_query()
+    assert "ρ = ∞" in state.summary()
+    _, notes = AppState.from_query("C=inf", "neighborhood")
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "-inf"])
+def test_a_rho_that_is_no_price_is_refused(text):
+    state, notes = AppState.from_query(f"rho={text}", "neighborhood")
+    assert len(notes) == 1
+    assert state["rho"] == 100.0
+
+
+def test_kernels_that_the_solver_does_not_take_move_it_to_one_that_does():
+    state = AppState.default("neighborhood").change(**{"o.first_tol": 0.5})
+    several = state.change(bank="paper")
+    assert several["solver"] == "block-coordinate"
+    assert "o.first_tol" not in several.values
+    assert several["o.inner_tol"] is None
+    assert list(several.solvers()) == ["block-coordinate"]
+    # One that takes both stays.
+    assert several.change(bank="single")["solver"] == "block-coordinate"
+    assert next(iter(state.solvers())) == "shifted-svm"
+
+
+def test_a_link_to_a_solver_that_does_not_take_the_kernels_is_said():
+    state, notes = AppState.from_query("bank=paper&solver=shifted-svm", "neighborhood")
+    assert notes == ("Shifted SVM does not take several kernels; using block-coordinate instead.",)
+    assert state["solver"] == "block-coordinate"
+
+
+def test_the_elastic_net_offers_no_single_kernel_and_no_solver_for_one():
+    state = AppState.default()
+    assert "single" not in state.choice("bank").names()
+    assert "shifted-svm" not in state.choice("solver").names()
+
+
+def test_the_solvers_beside_it_are_part_of_the_link_and_start_no_run():
+    state = AppState.default("neighborhood")
+    assert state["compare"] is None
+    assert "compare" not in state.to_query()
+    none = state.change(compare=())
+    assert "compare=none" in none.to_query()
+    assert AppState.from_query(none.to_query(), "neighborhood")[0]["compare"] == ()
+    one = state.change(compare=("block-coordinate",))
+    assert "compare=block-coordinate" in one.to_query()
+    assert one.same_run(state)
+    _, notes = AppState.from_query("compare=magic", "neighborhood")
+    assert "there is no 'magic'" in notes[0]
+
+
+def test_a_run_is_named_by_what_makes_it():
+    state = AppState.default("neighborhood").change(rho=0.5, C=2.0)
+    assert state.summary() == (
+        "two-moons, one Gaussian, ρ = 0.5, σ factor 4, C = 2, Shifted SVM, seed 0"
+    )
+    several = state.change(bank="paper").summary()
+    assert several == "two-moons, paper, ρ = 0.5, η = 0.5, C = 2, Block-coordinate descent, seed 0"
+    assert AppState.default().summary() == "two-moons, paper, η = 0.5, C = 100, seed 0"
+    assert state.difference(state.change(rho=3.0, sigma_factor=1.0, solver="block-coordinate")) == (
+        "first tolerance 0.1", "tolerance factor 0.1",
+    )  # fmt: skip
+
+
+def test_the_share_of_rows_that_trains_comes_and_goes_with_a_card_that_says_one():
+    state = AppState.default("neighborhood")
+    three = state.change(data="three-points")
+    assert three["train_fraction"] == 1.0
+    assert three.change(data="liver")["train_fraction"] == 0.6
+    assert three.change(train_fraction=0.7).change(data="liver")["train_fraction"] == 0.7
+    linked, notes = AppState.from_query("train_fraction=0.5&data=three-points", "neighborhood")
+    assert notes == ()
+    assert linked["train_fraction"] == 0.5

@@ -109,7 +109,11 @@ def same(one, other):
         a, b = getattr(one, field.name), getattr(other, field.name)
         if field.name == "weights":
             a, b = a.values, b.values
-        np.testing.assert_array_equal(np.asarray(a), np.asarray(b), err_msg=field.name)
+        if isinstance(a, tuple) and a and dataclasses.is_dataclass(a[0]):
+            for piece, twin in zip(a, b, strict=True):
+                same(piece, twin)
+        else:
+            np.testing.assert_array_equal(np.asarray(a), np.asarray(b), err_msg=field.name)
 
 
 @pytest.fixture(params=SOLVERS, ids=[name for name, _ in SOLVERS])

@@ -19,7 +19,7 @@ PROMISED = """
 abalone adult adult-a1a adult-a2a-like adult-a4a-like airfoil auto-mpg breast ccpp circles concrete
 cpu-act cpu-performance cpu-small diabetes energy-cooling energy-heating german golden heart
 heart-cleveland hill-valley hill-valley-645 ionosphere liver liver-selector parkinsons pima sonar
-spambase splice t8 two-moons wdbc wine-red wine-white wpbc xor yacht
+spambase splice t8 three-points two-moons wdbc wine-red wine-white wpbc xor yacht
 """.split()
 # Rows, features, negatives, positives as UCI and the source packages state them.
 CLASS_COUNTS = {
@@ -58,7 +58,7 @@ def test_card_is_complete(name: str) -> None:
     assert len(card.citation) > 15
     if "CC BY" in card.licence:
         assert "UCI Machine Learning Repository. doi:10.24432/C5" in card.citation
-    assert set(card.defaults) <= {"bank", "standardize", "storage"}
+    assert set(card.defaults) <= {"bank", "standardize", "storage", "train_fraction"}
     if card.table is not None:
         assert re.fullmatch("[0-9a-f]{64}", card.sha256 or "")
         assert re.search(r" \S*\d+\.\d+.*: |^mkldash: ", card.source), "package and version"

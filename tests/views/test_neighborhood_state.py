@@ -9,7 +9,7 @@ from mkldash.problems.projection import imbalance, project
 from mkldash.solvers.shifted_svm import ShiftedSVM
 from mkldash.views.base import Gram, Scene
 from mkldash.views.dual_coefficients import MOST_BARS, DualCoefficientsView, _ordinal
-from mkldash.views.kernel_heatmaps import KernelHeatmapsView
+from mkldash.views.kernel_heatmaps import KernelHeatmapsView, _times
 from mkldash.views.projection import MOST_BENDS, ProjectionView
 from tests.views import _neighborhood as fake
 from tests.views._fakes import snapshot
@@ -91,6 +91,26 @@ class TestKernelHeatmaps:
         assert np.all(info.learnt[same] >= 0)
         assert np.all(info.learnt[~same] <= 0)
 
+    @pytest.mark.parametrize(
+        ("size", "limit", "times"),
+        [(0.005, 1.0, 200.0), (1.0, 1.0, 1.0), (0.6, 1.0, 1.0), (0.4, 1.0, 2.0), (0.0, 1.0, 1.0),
+         (3e-9, 2.0, 5e8)],
+    )  # fmt: skip
+    def test_a_small_part_is_drawn_stronger_by_a_round_number(self, size, limit, times):
+        assert _times(size, limit) == pytest.approx(times)
+
+    def test_how_much_stronger_is_said(self, run):
+        problem, trace = run
+        gram = fake.gram_of(problem)
+        view = KernelHeatmapsView()
+        info = view.prepare(trace, 3, Scene(rho=1e4, gram=gram))
+        view.update(info)
+        assert info.times * np.abs(info.learnt).max() <= info.limit
+        drawn = view._sheets.data["image"][1][::-1]
+        np.testing.assert_allclose(drawn, info.times * info.learnt, rtol=1e-6)
+        words = " ".join(view.figure().xaxis[-1].major_label_overrides.values())
+        assert f"drawn {info.times:g} times as strong" in words
+
     def test_three_sheets_in_matrix_order_on_one_scale(self, run):
         problem, trace = run
         view = KernelHeatmapsView()
@@ -102,7 +122,7 @@ class TestKernelHeatmaps:
         assert sheets[2][-1, 0] == pytest.approx(info.given[0, 0] + info.learnt[0, 0])
         assert (view._mapper.low, view._mapper.high) == (-info.limit, info.limit)
         below = view.figure().xaxis[-1]
-        assert list(below.major_label_overrides.values())[1] == (
+        assert list(below.major_label_overrides.values())[1].startswith(
             f"largest entry {info.largest[1]:.3g}"
         )
         assert "24 training rows, by class; all of them" in below.axis_label

@@ -1,0 +1,88 @@
+"""From choices to the job of a session, and to what runs beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mkldash.apps.companions import Plan
+from mkldash.apps.scoring import make_gram, make_points, make_score
+from mkldash.apps.state import AppState
+from mkldash.errors import InputError
+from mkldash.experiments.rho_sweep import is_affordable
+from mkldash.experiments.workload import Cancelled as NotWanted
+from mkldash.experiments.workload import Workload, prepare
+from mkldash.solvers import available_solvers
+from mkldash.solvers.base import WarmStart
+from mkldash.streaming import Building, Cancelled, Job
+from mkldash.views.base import Gram, Points
+
+__all__ = ["Extra", "build_job", "make_plan"]
+
+
+@dataclass(frozen=True, eq=False)
+class Extra:
+    """What a job carries beside the problem: `Job.extra`."""
+
+    workload: Workload
+    points: Points | None
+    warm: bool = False  # begun at the weights of the run before
+    start: WarmStart | None = None  # these
+    gram: Gram | None = None
+    swept: bool = False  # what rho does is computed beside it
+
+
+def build_job(
+    state: AppState, building: Building, *, warm: bool, say: Callable[[str], None]
+) -> Job:
+    """What a session runs for these choices; called in its worker.
+
+    Parameters
+    ----------
+    state : AppState
+    building : Building
+    warm : bool
+        Begin at the best point of the run before.
+    say : callable
+        Gets a sentence before each part that takes time.
+
+    Raises
+    ------
+    InputError
+        For choices that cannot be used.
+    Cancelled
+        When nobody wants the job any more.
+    """
+    try:
+        workload = prepare(state.choices(), progress=say, cancelled=building.is_cancelled)
+    except NotWanted:
+        raise Cancelled from None
+    except ValueError as problem:
+        raise problem if isinstance(problem, InputError) else InputError(str(problem)) from None
+    points, gram = make_points(workload), make_gram(workload)
+    start = building.warm if warm else None
+    return Job(
+        solver=workload.solver,
+        problem=workload.problem,
+        start=start,
+        stop=workload.stop,
+        score=make_score(workload, points, gram),
+        extra=Extra(
+            workload, points, warm=start is not None, start=start, gram=gram,
+            swept=state.kind.takes_rho and is_affordable(workload.problem),
+        ),
+    )  # fmt: skip
+
+
+def make_plan(state: AppState, job: Job) -> Plan | None:
+    """Which other solvers run beside a job, and whether rho is swept."""
+    extra, kinds = job.extra, available_solvers()
+    if not isinstance(extra, Extra):
+        return None
+    return Plan(
+        workload=extra.workload,
+        rivals=tuple(kinds[name]() for name in state.rivals(job.problem.n_rows)),
+        start=extra.start,
+        sweep_key=state.sweep_key if extra.swept else None,
+        points=extra.points,
+    )
