@@ -124,7 +124,8 @@ def _heatmap_row(figure: Figure, info: KernelHeatmapsInfo, label: str) -> None:
     strength = _strength(info)
     stripes = r"$+\;\frac{1}{2\rho}\,aa^{\mathsf{T}}$"
     if strength > 1:
-        stripes += f"  (drawn {strength:g}× stronger)"
+        capped = ", capped" if strength * info.largest[1] > info.limit else ""
+        stripes += f"  (drawn {strength:g}× stronger{capped})"
     panels = figure.subplots(1, 3)
     parts = (info.given, strength * info.learnt, info.given + info.learnt)
     names = ("$K$", stripes, "$=\\;G^*$")
@@ -136,7 +137,11 @@ def _heatmap_row(figure: Figure, info: KernelHeatmapsInfo, label: str) -> None:
 
 
 def _strength(info: KernelHeatmapsInfo) -> float:
-    """A round factor that lets a faint rank-one part be seen; 1 when it can be seen anyway."""
+    """A round factor that lets a faint rank-one part be seen; 1 when it can be seen anyway.
+
+    By its 95th percentile, not by its largest entry as the view does it: a few rows
+    pull so hard that next to them the pattern of the others is white.
+    """
     size = float(np.quantile(np.abs(info.learnt), 0.95))
     if info.limit < 5 * size or size <= 0.0:
         return 1.0
