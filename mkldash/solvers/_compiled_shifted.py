@@ -27,6 +27,13 @@ Rows = NDArray[np.int64]
 _FAST = {"reassoc", "nsz", "contract", "arcp", "nnan"}  # maxima vectorise without NaN only
 _FAR = -1e300
 
+#: Curvature of a pair along which the objective is flat, as of rows with k(x, x) = 0:
+#: such a step ends at the box.
+_FLAT = 1e-290
+
+#: Steps per row without any progress of the violation after which there will be none.
+PATIENCE = 100
+
 #: Rows of a block, and the share of their violation at which a block is left.
 BLOCK, WITHIN = 32, 0.5
 
@@ -57,7 +64,8 @@ def _best_gain(
     base = k_ii + 2.0 * c
     for j in range(a.shape[0]):
         slack = max(top - g[j] + c * a[j] + down[j], 0.0)
-        curvature = max(base + diagonal[j] - 2.0 * row[j], 1e-12 * (base + diagonal[j]))
+        floor = 1e-12 * (base + diagonal[j]) + _FLAT
+        curvature = max(base + diagonal[j] - 2.0 * row[j], floor)
         best = max(best, slack * slack / curvature)
     return best
 
@@ -77,17 +85,23 @@ def _partner_at(
     g: Array, a: Array, c: float, down: Array, row: Array, diagonal: Array, top: float,
     k_ii: float, gain: float,
 ) -> int:  # fmt: skip
-    """Row whose gain is `gain`, within rounding."""
+    """Row whose gain is `gain` within rounding; near the optimum, where the slack is
+    mostly rounding and vector code may differ, the row of the largest gain."""
     base = k_ii + 2.0 * c
     near = gain * (1.0 - 1e-6)
+    best, found = 0.0, -1
     for j in range(a.shape[0]):
         if down[j] == 0.0:
             slack = top - g[j] + c * a[j]
             if slack > 0.0:
-                curvature = max(base + diagonal[j] - 2.0 * row[j], 1e-12 * (base + diagonal[j]))
-                if slack * slack / curvature >= near:
+                floor = 1e-12 * (base + diagonal[j]) + _FLAT
+                curvature = max(base + diagonal[j] - 2.0 * row[j], floor)
+                value = slack * slack / curvature
+                if value >= near:
                     return j
-    return -1
+                if value > best:
+                    best, found = value, j
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -96,17 +110,21 @@ def _line_search(
 ) -> float:
     """Exact step along a pair: root of the cubic derivative, by Newton, in [0, most]."""
     half = 0.5 / rho
+    if half == 0.0:
+        return min(slack_g / curvature, most)
     delta = 0.0
-    for _ in range(6):
+    for _ in range(30):
         s = square + 2.0 * delta * difference + 2.0 * delta * delta
         arm = difference + 2.0 * delta
         slope = curvature * delta - slack_g + half * s * arm
         bend = curvature + half * (2.0 * arm * arm + 2.0 * s)
-        move = slope / bend
-        delta -= move
-        if abs(move) <= 1e-12 * abs(delta):
+        # Kept inside: from beyond the root Newton comes back without passing it.
+        following = min(max(delta - slope / bend, 0.0), most)
+        move = following - delta
+        delta = following
+        if abs(move) <= 1e-12 * delta:
             break
-    return min(max(delta, 0.0), most)
+    return delta
 
 
 @njit(cache=True, nogil=True)
@@ -147,10 +165,16 @@ def shifted_smo(
         diagonal[i] = K[i, i]
         square += a[i] * a[i]
     delta, row_i, row_j = 0.0, K[0], K[0]
+    least, patience = np.inf, PATIENCE * n
     for step in range(max_steps):
         c = 0.5 * square / rho
         top, bottom = _advance(g, row_i, row_j, delta, a, c, up, down)
         if top - bottom <= tol or ((step & 255) == 0 and cancel[0] != 0):
+            return step
+        patience -= 1
+        if top - bottom < 0.9 * least:
+            least, patience = top - bottom, PATIENCE * n
+        elif patience < 0:  # rounding: steps go to and fro
             return step
         i = _first_at(g, a, c, up, top)
         if i < 0:
@@ -161,9 +185,8 @@ def shifted_smo(
         if j < 0 or gain <= 0.0:
             return step
         row_j = K[j]
-        curvature = max(
-            diagonal[i] + diagonal[j] - 2.0 * row_i[j], 1e-12 * (diagonal[i] + diagonal[j])
-        )
+        floor = 1e-12 * (diagonal[i] + diagonal[j]) + _FLAT
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], floor)
         room_i, room_j = high[i] - a[i], a[j] - low[j]
         difference = a[i] - a[j]
         most = min(room_i, room_j)
@@ -173,7 +196,7 @@ def shifted_smo(
         a[j] = low[j] if delta == room_j else a[j] - delta
         _mark(a, low, high, up, down, i)
         _mark(a, low, high, up, down, j)
-        if (step & 1023) == 1023:  # what rounding gathered
+        if (step & 255) == 255:  # what rounding gathered
             square = outside
             for k in range(n):
                 square += a[k] * a[k]
@@ -264,12 +287,16 @@ def shifted_blocks(
     rising, falling = np.empty(half), np.empty(half)
     rise, fall = np.zeros(half, np.int64), np.zeros(half, np.int64)
     rows, moving, moved = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), np.empty(BLOCK)
-    steps = 0
+    steps, least, patience = 0, np.inf, PATIENCE * y.shape[0]
     while steps < max_steps and cancel[0] == 0:
         square = (a * a).sum()
         _furthest(g, a, 0.5 * square / rho, low, high, rising, falling, rise, fall)
         violation = rising[0] + falling[0]
         if not violation > tol:
+            return steps
+        if violation < 0.9 * least:
+            least, patience = violation, steps + PATIENCE * y.shape[0]
+        elif steps > patience:
             return steps
         m = _together(rising, falling, rise, fall, rows)
         part, labels, residual, block = np.empty(m), np.empty(m), np.empty(m), np.empty((m, m))

@@ -18,7 +18,8 @@ from mkldash.solvers.svm import solve_shifted
 
 __all__ = ["ShiftedSVM", "ShiftedSnapshot"]
 
-_TIGHTEST = 1e-12
+#: Where rounding of the margin is met.
+_TIGHTEST = 1e-15
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -113,3 +113,38 @@ def test_blocks_of_rows_end_where_pairs_end(C, rho):
     assert found.alpha.min() >= 0.0
     assert found.alpha.max() <= C
     assert abs(y @ found.alpha) <= 1e-10 * C * len(y)
+
+
+@pytest.mark.parametrize("rho", [1.0, 1e12, math.inf])
+@pytest.mark.parametrize(("C", "value"), [(0.5, 0.9375), (10.0, 4.0)])
+def test_rows_with_a_diagonal_of_zero(C, value, rho):
+    """Case S08: a linear kernel and a point at the origin."""
+    X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), np.array([1.0, 1.0, -1.0])
+    found = solve_shifted(X @ X.T, y, C, rho, tol=1e-12)
+    lower, upper = bounds(X @ X.T, y, C, rho, found)
+    assert upper == pytest.approx(lower, abs=1e-9)
+    if rho >= 1e12:
+        assert lower == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_small_whole_numbers_make_no_division_by_zero(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (int(rng.integers(2, 9)), 2)).astype(float)
+    y = np.where(np.arange(len(X)) % 2, 1.0, -1.0)
+    for rho in (1.0, math.inf):
+        found = solve_shifted(X @ X.T, y, 1.0, rho, tol=1e-10)
+        lower, upper = bounds(X @ X.T, y, 1.0, rho, found)
+        assert upper - lower <= 1e-8
+
+
+@pytest.mark.parametrize(("C", "rho"), [(1e5, 1e-8), (1e6, 1e-8), (1e6, 1e-6), (1e6, 1e-4)])
+def test_a_box_far_above_the_optimum_asks_for_the_last_digits(C, rho):
+    """A violation costs C times itself in every row, and the optimum is far below C."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((200, 4))
+    y = np.where(X[:, 0] + rng.standard_normal(200) > 0, 1.0, -1.0)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 32)
+    found = solve_shifted(K, y, C, rho, tol=1e-12)
+    lower, upper = bounds(K, y, C, rho, found)
+    assert upper / lower - 1 < 1e-3
