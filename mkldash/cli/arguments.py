@@ -125,7 +125,9 @@ def _add_solve(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--labels", metavar="FILE", help="one label a line; else the array y of FILE.npz"
     )
     given.add_argument(
-        "--normalize", action="store_true", help="scale each to unit trace on the training rows"
+        "--normalize",
+        action="store_true",
+        help="scale each to unit trace on the training rows, for neighborhood to trace n",
     )
     output = solve.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="one JSON object on stdout")

@@ -65,6 +65,7 @@ def as_json(workload: Workload, result: Result, scores: Scores) -> dict[str, Any
         "dropped_kernels": [kernel.name for kernel in workload.bank.dropped],
         "notes": list(workload.notes),
         "sigma": workload.sigma,
+        "shift": _shift(workload, result),
         "seed": int(workload.choices.seed),
         "version": __version__,
     }
@@ -163,6 +164,7 @@ def _kernels(workload: Workload) -> str:
 
 def _numbers(workload: Workload, result: Result) -> list[str]:
     gap = result.gap
+    nothing = "nothing" if isinstance(workload.problem.weight_set, Fixed) else "no weights"
     if math.isfinite(gap):
         meaning = f"the objective is within {100 * gap:.3g} % of the optimum"
         shown = f"{gap:.3e}"
@@ -170,7 +172,7 @@ def _numbers(workload: Workload, result: Result) -> list[str]:
         meaning, shown = "no lower bound above zero yet, so nothing is certified", "infinite"
     return [
         f"  objective   {result.upper:.9g}   primal value of the best point, an upper bound",
-        f"  lower       {result.lower:.9g}   certified: no weights can do better",
+        f"  lower       {result.lower:.9g}   certified: {nothing} can do better",
         f"  gap         {shown}   objective/lower - 1 (asked: {workload.stop.tol:g}): {meaning}",
         f"  iterations  {result.iterations}   with {result.inner_solves} SVM solves in "
         f"{result.seconds:.2f} s; building the kernels took {workload.bank_seconds:.2f} s",
@@ -194,12 +196,18 @@ def _accuracies(workload: Workload, scores: Scores) -> list[str]:
 
 def _rank_one(workload: Workload, result: Result) -> str:
     """How far the learnt kernel moved from the given one."""
-    alpha, rho = result.best.alpha, workload.problem.rho
-    moved = float(alpha @ alpha) / (2.0 * rho)
     return (
-        f"; the learnt kernel adds a rank-one part of norm {moved:.6g} "
+        f"; the learnt kernel adds a rank-one part of norm {_shift(workload, result):.6g} "
         "(||alpha||^2 / (2 rho)), and predicts like the given one"
     )
+
+
+def _shift(workload: Workload, result: Result) -> float | None:
+    """||alpha||^2 / (2 rho) at the best point; None without a penalty in the problem."""
+    if not workload.choices.kind.takes_rho:
+        return None
+    alpha = result.best.alpha
+    return float(alpha @ alpha) / (2.0 * workload.problem.rho)
 
 
 def _weights(workload: Workload, result: Result) -> list[str]:

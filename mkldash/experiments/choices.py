@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,8 @@ class Choices:
         Label column, and the label that becomes +1; None: guessed.
     memory_limit : int
         Bytes that the bank may take.
+    solver_given : bool
+        Whether `solver` was chosen rather than settled.
 
     Raises
     ------
@@ -117,6 +119,7 @@ class Choices:
     label: str | None = None
     positive: str | None = None
     memory_limit: int = DEFAULT_MEMORY_LIMIT
+    solver_given: bool = field(init=False, default=True)
 
     def __post_init__(self) -> None:
         self._settle()
@@ -146,11 +149,12 @@ class Choices:
     def _settle(self) -> None:
         """Put the problem's defaults where nothing was chosen, and check what was."""
         kind = self.kind
-        if self.rho is not None and not kind.takes_rho:
+        if self.rho is not None and math.isfinite(self.rho) and not kind.takes_rho:
             raise InputError(
                 f"rho has no meaning in the problem {kind.name}; it belongs to neighborhood"
             )
         if self.solver is None:
+            object.__setattr__(self, "solver_given", False)
             names = solvers_for(self.problem, self.bank)
             object.__setattr__(self, "solver", names[0] if names else kind.solver)
         for name in ("C", "rho", "sigma_factor"):

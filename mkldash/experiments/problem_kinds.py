@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from mkldash.datasets.cards import suggest
 from mkldash.errors import InputError
 from mkldash.kernels.banks import SINGLE
 from mkldash.kernels.dense import DenseBank
@@ -22,7 +23,7 @@ from mkldash.problems.weight_sets.elastic_net import ElasticNet
 from mkldash.problems.weight_sets.fixed import Fixed
 from mkldash.solvers import available_solvers
 
-__all__ = ["PROBLEMS", "ProblemKind", "find_problem", "make_weight_set", "solvers_for"]
+__all__ = ["PROBLEMS", "ProblemKind", "find_problem", "make_weight_set", "probe", "solvers_for"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,10 @@ def find_problem(name: str) -> ProblemKind:
         Naming the problems there are.
     """
     if name not in PROBLEMS:
-        raise InputError(f"no problem is called '{name}'; there are {', '.join(PROBLEMS)}")
+        raise InputError(
+            f"no problem is called '{name}'{suggest(name, PROBLEMS)}; "
+            f"there are {', '.join(PROBLEMS)}"
+        )
     return PROBLEMS[name]
 
 
@@ -107,8 +111,8 @@ def make_weight_set(kind: ProblemKind, n_kernels: int, eta: float) -> WeightSet:
 
 
 @functools.cache
-def _probe(problem: str, several: bool) -> Problem:
-    """The smallest problem of its kind, to ask solvers about."""
+def probe(problem: str, several: bool) -> Problem:
+    """The smallest problem of its kind, with one kernel or several, to ask solvers about."""
     kind, n_kernels = find_problem(problem), 2 if several else 1
     ones, kept = np.ones(n_kernels), np.arange(n_kernels)
     facts = BankFacts(
@@ -133,6 +137,6 @@ def solvers_for(problem: str, bank: str | None = None) -> tuple[str, ...]:
         A name of `mkldash.kernels.banks.BANKS`; None: the problem's own.
     """
     kind = find_problem(problem)
-    probe = _probe(problem, (kind.bank if bank is None else bank) != SINGLE)
-    names = [n for n, solver in available_solvers().items() if solver().supports(probe) is None]
+    asked = probe(problem, (kind.bank if bank is None else bank) != SINGLE)
+    names = [n for n, solver in available_solvers().items() if solver().supports(asked) is None]
     return tuple(sorted(names, key=lambda name: name != kind.solver))

@@ -63,6 +63,7 @@ def warm_up_bank(*, probing: bool) -> None:
     X, _ = golden()
     terms = make_terms("paper", ("x1", "x2"))
     build_bank(X[:, :2], terms, storage="dense")
+    build_square(X[:, :2], terms[-1])
     if probing:
         X = np.tile(X[:, :2], (PROBE_ROWS // len(X) + 1, 1))
         build_bank(X, make_terms("linear", ("x1", "x2")), storage="auto")

@@ -16,7 +16,7 @@ from mkldash.datasets.splits import Split
 from mkldash.errors import InputError, MemoryLimitError
 from mkldash.experiments.bank_cache import BankCache, content_key
 from mkldash.experiments.choices import Choices
-from mkldash.experiments.problem_kinds import make_weight_set
+from mkldash.experiments.problem_kinds import make_weight_set, probe, solvers_for
 from mkldash.experiments.sources import Source, read_source
 from mkldash.experiments.warming import warm_up_bank
 from mkldash.kernels.banks import BANKS, SINGLE, make_terms, mean_squared_distance
@@ -25,7 +25,11 @@ from mkldash.kernels.building import build_bank
 from mkldash.kernels.checks import check_gram
 from mkldash.kernels.cholesky import PROBE_ROWS
 from mkldash.kernels.naming import gram_label
-from mkldash.kernels.normalization import ConstantKernelWarning, Standardizer
+from mkldash.kernels.normalization import (
+    ConstantKernelWarning,
+    Standardizer,
+    constant_columns,
+)
 from mkldash.kernels.precomputed import precomputed_bank
 from mkldash.kernels.square import build_square, given_square
 from mkldash.problems.losses.hinge import Hinge
@@ -38,6 +42,9 @@ from mkldash.solvers.stopping import StopRule
 Array = NDArray[np.float64]
 
 __all__ = ["Cancelled", "Workload", "prepare"]
+
+#: Least and largest sigma: its square root is a width, which is squared again.
+_SIGMAS = (1e-100, 1e100)
 
 #: Bytes of banks kept for the next change of eta or C, for the whole process.
 CACHE_LIMIT = 2**30
@@ -110,6 +117,7 @@ class _Kernels:
     X_test: Array
     standardizer: Standardizer | None
     sigma: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 def prepare(
@@ -153,8 +161,14 @@ def prepare(
     stop = StopRule(tol=choices.tol, max_iter=choices.max_iter, time_limit=choices.time_limit)
     solver = make_solver(choices)
     check_bank_name(choices.bank)
+    refuse_early(choices, solver)
     say("reading the data")
     source = read_source(choices)
+    if source.kernels is not None and not choices.solver_given:
+        # Only now is it known how many matrices there are.
+        several = "paper" if len(source.kernels) > 1 else None
+        choices = dataclasses.replace(choices, solver=solvers_for(choices.problem, several)[0])
+        solver = make_solver(choices)
     parts = source.split(choices)
     y = source.dataset.y
     kernels = _given_kernels if source.kernels is not None else _table_kernels
@@ -179,10 +193,28 @@ def prepare(
         problem=problem,
         solver=solver,
         stop=stop,
-        notes=tuple(dict.fromkeys((*source.dataset.notes, *seen.bank.warnings))),
+        notes=tuple(dict.fromkeys((*source.dataset.notes, *seen.notes, *seen.bank.warnings))),
         bank_seconds=seen.seconds,
         sigma=seen.sigma,
     )
+
+
+def refuse_early(choices: Choices, solver: Solver) -> None:
+    """Refuse a solver that does not take the named kernels before they are built.
+
+    Raises
+    ------
+    InputError
+        With the solver's reason, and the solvers that take them.
+    """
+    bank = choices.kind.bank if choices.bank is None else choices.bank
+    if choices.gram is not None:
+        return
+    takers = solvers_for(choices.problem, bank)
+    if choices.solver not in takers:
+        reason = solver.supports(probe(choices.problem, bank != SINGLE))
+        way = ", or --bank single" if choices.kind.takes_rho and bank != SINGLE else ""
+        raise InputError(f"{reason}; for these kernels take --solver {' or '.join(takers)}{way}")
 
 
 def make_solver(choices: Choices) -> Solver:
@@ -248,7 +280,7 @@ def _table_kernels(
     if standardize:
         standardizer = Standardizer.fit(X_train)
         X_train, X_test = standardizer.transform(X_train), standardizer.transform(X_test)
-    sigma = choices.sigma_factor * mean_squared_distance(X_train) if name == SINGLE else None
+    sigma = _sigma(choices.sigma_factor, X_train) if name == SINGLE else None
     terms = make_terms(name, source.dataset.feature_names, sigma)
     bank, seconds = _stored(choices, source, name, X_train, terms, len(parts.test), say)
     return _Kernels(
@@ -259,7 +291,29 @@ def _table_kernels(
         X_test=X_test,
         standardizer=standardizer,
         sigma=sigma,
+        notes=_constant_note(X_train, source.dataset.feature_names) if sigma is not None else (),
     )
+
+
+def _sigma(factor: float, X: Array) -> float:
+    """sigma of the kernel exp(-|x-x'|^2/sigma) on the training rows."""
+    sigma = factor * mean_squared_distance(X)
+    if not _SIGMAS[0] <= sigma <= _SIGMAS[1]:
+        raise InputError(
+            f"sigma factor {factor:g} makes sigma {sigma:g}, which cannot be used; "
+            "the paper takes factors 1, 4 and 16"
+        )
+    return sigma
+
+
+def _constant_note(X: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+    """A sentence on the columns that a kernel of distances does not see."""
+    found = [name for name, still in zip(names, constant_columns(X), strict=True) if still]
+    if not found:
+        return ()
+    shown = ", ".join(found[:4]) + (f" and {len(found) - 4} more" if len(found) > 4 else "")
+    verb = "is" if len(found) == 1 else "are"
+    return (f"{shown} {verb} constant on the training rows: without effect on the kernel",)
 
 
 def _stored(

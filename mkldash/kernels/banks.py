@@ -66,7 +66,7 @@ def mean_squared_distance(X: ArrayLike) -> float:
     Raises
     ------
     InputError
-        When there is no row, all rows are the same, or the distances overflow.
+        When there is no row, all rows are the same, or the distances over- or underflow.
     """
     values = as_features(X)
     if not len(values):
@@ -76,6 +76,8 @@ def mean_squared_distance(X: ArrayLike) -> float:
         mean = 2.0 * float(((values - values.mean(axis=0)) ** 2).mean(axis=0).sum())
     if not math.isfinite(mean):
         raise InputError("the distances between the rows overflow; standardise the features")
+    if not mean > 0.0 and values.shape[1]:
+        raise InputError("the distances between the rows underflow; standardise the features")
     if not mean > 0.0:
         raise InputError(
             "all training rows are the same, so that no kernel width follows from their distances; "

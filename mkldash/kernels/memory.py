@@ -79,12 +79,15 @@ def refuse(needed: int, estimate: MemoryEstimate, limit: int, storage: str) -> M
         The storage that `needed` is about.
     """
     if storage == "square":  # one kernel, and its solvers need all of it
-        ways = "a subsample of the rows, or a higher memory_limit"
-    else:
-        tried = storage.startswith("factored")
-        factors = "" if tried else "storage='factored' (low-rank factors), "
-        ways = f"fewer kernels (fewer widths), a subsample of the rows, {factors}or a higher "
-        ways += "memory_limit"
+        return MemoryLimitError(
+            f"the kernel needs {_bytes(needed)}, its full matrix and half of that again while it "
+            f"is built; the limit is {_bytes(limit)}. Ways out: a subsample of the rows, or a "
+            "higher memory_limit."
+        )
+    tried = storage.startswith("factored")
+    factors = "" if tried else "storage='factored' (low-rank factors), "
+    ways = f"fewer kernels (fewer widths), a subsample of the rows, {factors}or a higher "
+    ways += "memory_limit"
     return MemoryLimitError(
         f"the bank needs {_bytes(needed)} ({storage}), the limit is {_bytes(limit)}; "
         f"it would take {estimate.text()}. Ways out: {ways}."

@@ -28,6 +28,9 @@ Array = NDArray[np.float64]
 
 __all__ = ["DualValue", "PrimalValue", "Problem"]
 
+#: Least penalty, and the decimal digits that the quartic term may have before the point.
+_SMALLEST_RHO, _MOST_DIGITS = 1e-100, 280.0
+
 
 @dataclass(frozen=True, eq=False)
 class PrimalValue:
@@ -80,7 +83,7 @@ class Problem:
     ------
     InputError
         For labels that are not -1 or +1, of the wrong length, or a rho that
-        is not positive.
+        is not positive or too small for C.
     """
 
     bank: KernelBank
@@ -96,14 +99,26 @@ class Problem:
             raise InputError(f"{y.size} labels for a bank of {self.bank.n_rows} training rows")
         if not np.all(np.abs(y) == 1.0):
             raise InputError("labels must be -1 or +1")
-        if not self.rho > 0.0:
-            raise InputError(f"rho must be positive, not {self.rho!r}")
+        self._check_rho()
         self.weight_set.start(self.bank.n_kernels)  # refuses a set of the wrong size
         y.flags.writeable = False
         object.__setattr__(self, "y", y)
         facts = f"{self.bank.key}|{self.loss!r}|{self.weight_set!r}|{self.rho!r}|"
         digest = hashlib.sha256(facts.encode() + y.tobytes()).hexdigest()[:32]
         object.__setattr__(self, "key", digest)
+
+    def _check_rho(self) -> None:
+        if not self.rho > 0.0:
+            raise InputError(f"rho must be positive, not {self.rho!r}")
+        if self.rho < _SMALLEST_RHO:
+            raise InputError(f"rho must be at least {_SMALLEST_RHO:g}, not {self.rho:g}")
+        # The quartic at the far corner of the box, by its logarithm.
+        most = 4.0 * math.log10(self.loss.C) + 2.0 * math.log10(self.bank.n_rows)
+        if math.isfinite(self.rho) and most - math.log10(8.0 * self.rho) > _MOST_DIGITS:
+            raise InputError(
+                f"C = {self.loss.C:g} is too large for rho = {self.rho:g}: ||alpha||^4 / (8 rho) "
+                "may overflow; take a smaller C or a larger rho"
+            )
 
     @property
     def n_rows(self) -> int:

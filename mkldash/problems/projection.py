@@ -110,6 +110,8 @@ def project(
             x[:] = 0.0
             return Projection(x, 0.0, 0)
         shift, evaluations = _root(s, float(C), C * positive, method)
+        if not math.isfinite(shift):  # the breakpoints themselves overflow
+            return project(point, labels, C, out=x)
         shift = _compiled.polish(point, labels, shift, C)
         excess, _ = _compiled.unfold(point, labels, shift, C, x)
     if abs(excess) > 1e-14 * C * x.size:
@@ -176,9 +178,9 @@ def _shaped(v: ArrayLike, y: ArrayLike, C: float) -> tuple[Array, Array]:
     # A call costs about as much as a pass over a few thousand rows: what is sound is
     # looked at, not handed to NumPy.
     if not (type(v) is np.ndarray and v.dtype is _FLOAT and v.flags.c_contiguous):
-        v = np.ascontiguousarray(v, dtype=np.float64)
+        v = _numbers(v, "v")
     if not (type(y) is np.ndarray and y.dtype is _FLOAT and y.flags.c_contiguous):
-        y = np.ascontiguousarray(y, dtype=np.float64)
+        y = _numbers(y, "y")
     shape = v.shape
     if shape != y.shape or len(shape) != 1 or shape[0] == 0:
         raise InputError(
@@ -187,6 +189,16 @@ def _shaped(v: ArrayLike, y: ArrayLike, C: float) -> tuple[Array, Array]:
     if not 0.0 < C < math.inf:
         raise InputError(f"C must be a positive number, not {C!r}")
     return v, y
+
+
+def _numbers(values: ArrayLike, name: str) -> Array:
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind in "cSUO":
+            raise TypeError(f"dtype {found.dtype}")
+        return np.ascontiguousarray(found, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an array of numbers: {error}") from error
 
 
 def _refuse(point: Array, labels: Array) -> NoReturn:

@@ -207,7 +207,8 @@ def search(
         else:
             form = float(problem.signed(step) @ change)
             needed = _needed(form, square, float(point @ step), length, problem.rho)
-        accepted = needed <= curvature
+        # What is not a number is accepted: the driver sees it, and no loop would end it.
+        accepted = not needed > curvature
         if not accepted:
             curvature *= growth
         if accepted or cancel[0]:
@@ -271,7 +272,8 @@ def first_curvature(kernel: OneKernel, alpha: Array, decision: Array) -> float:
     square, inner = float(alpha @ alpha), float(alpha @ direction)
     while True:
         s = min(1.0 / curvature, across)
-        if _needed(s * s * form, square, s * inner, s * s * length, problem.rho) <= curvature:
+        needed = _needed(s * s * form, square, s * inner, s * s * length, problem.rho)
+        if not needed > curvature:
             return curvature
         curvature *= 2.0
 

@@ -51,10 +51,15 @@ class OneKernelSolver(Solver):
     def supports(self, problem: Problem) -> str | None:
         if problem.bank.n_kernels > 1 and not isinstance(problem.weight_set, Fixed):
             return (
-                f"{self.name} learns no kernel weights, and the bank has "
-                f"{problem.bank.n_kernels} kernels; take one kernel, or block-coordinate"
+                f"{self.name} learns no kernel weights, and there are "
+                f"{_count(problem.bank.n_kernels)}; take one kernel, or block-coordinate"
             )
         return None
+
+
+def _count(n_kernels: int) -> str:
+    # A probe of two stands for however many there will be.
+    return "several kernels" if n_kernels == 2 else f"{n_kernels} kernels"
 
 
 @dataclass(frozen=True, eq=False)

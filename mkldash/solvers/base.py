@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mkldash.errors import UnsupportedProblemError
+from mkldash.errors import InputError, UnsupportedProblemError
 from mkldash.kernels.weights import Weights
 from mkldash.problems.certificates import relative_gap
 from mkldash.problems.problem import Problem
@@ -128,6 +128,13 @@ class Snapshot:
                 value.flags.writeable = False
                 object.__setattr__(self, f.name, value)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # Pickle forgets that the arrays were read-only.
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
     @property
     def gap(self) -> float:
         """Relative duality gap, upper/lower - 1; see `relative_gap`."""
@@ -204,6 +211,7 @@ class Solver(abc.ABC):
                 warm = WarmStart(weights=start.weights, alpha=start.alpha)
         elif start is not None:
             warm = start
+        warm = None if warm is None else _sound(warm)
         return self._timed(self._iterate(problem, resume, warm, flag), origin, elapsed, flag)
 
     @staticmethod
@@ -222,6 +230,23 @@ class Solver(abc.ABC):
             close = getattr(steps, "close", None)
             if close is not None:
                 close()
+
+
+def _sound(warm: WarmStart) -> WarmStart:
+    """`warm` without what is not a number; the solvers move the rest into their sets.
+
+    Raises
+    ------
+    InputError
+        For dual coefficients that are not numbers.
+    """
+    if warm.alpha is None:
+        return warm
+    try:
+        alpha = np.asarray(warm.alpha, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"alpha of the start is not an array of numbers: {error}") from error
+    return WarmStart(weights=warm.weights, alpha=None if np.isnan(alpha).any() else alpha)
 
 
 def option(default: Any, label: str, help: str, **facts: object) -> Any:

@@ -15,6 +15,9 @@ Array = NDArray[np.float64]
 
 __all__ = ["Hinge"]
 
+#: C is squared and divided by: beyond this and its inverse, digits are lost to the range.
+_SMALLEST = 1e-100
+
 
 @dataclass(frozen=True)
 class Hinge:
@@ -28,7 +31,7 @@ class Hinge:
     Raises
     ------
     InputError
-        Unless C is positive and finite.
+        Unless C is a number from 1e-100 to 1e100: it is squared on the way.
     """
 
     C: float = 100.0
@@ -39,6 +42,11 @@ class Hinge:
             self.C <= 0
         ):
             raise InputError(f"C must be a positive number, not {self.C!r}")
+        if not _SMALLEST <= self.C <= 1.0 / _SMALLEST:
+            raise InputError(
+                f"C must lie between {_SMALLEST:g} and {1.0 / _SMALLEST:g}, not {self.C:g}; "
+                "rescale the kernels instead"
+            )
         object.__setattr__(self, "C", float(self.C))
 
     def feasible(self, alpha: Array, y: Array) -> Array:
