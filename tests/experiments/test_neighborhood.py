@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mkldash.errors import InputError, MemoryLimitError
-from mkldash.experiments import workload
+from mkldash.experiments import banks_of_choices, workload
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.problem_kinds import (
     PROBLEMS,
@@ -28,7 +28,7 @@ from tests.recipes import golden_data, golden_kernels
 
 @pytest.fixture(autouse=True)
 def empty_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workload, "_BANKS", workload.BankCache(2**28))
+    monkeypatch.setattr(banks_of_choices, "_BANKS", banks_of_choices.BankCache(2**28))
 
 
 def near(data: str = "golden", **choices: object) -> Workload:
@@ -226,3 +226,42 @@ def test_a_table_without_any_difference_between_rows_is_refused() -> None:
     table = b"a,b,label\n" + b"1,2,x\n1,2,y\n" * 4
     with pytest.raises(InputError, match=r"all training rows are the same.*take other columns"):
         near("flat.csv", content=table)
+
+
+def test_several_given_matrices_settle_on_a_solver_that_takes_them(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 3))
+    y = np.where(np.arange(20) % 2, 1, -1)
+    squared = ((X[:, None] - X[None]) ** 2).sum(-1)
+    np.savez(tmp_path / "two.npz", linear=X @ X.T, gaussian=np.exp(-squared), y=y)
+    np.savez(tmp_path / "one.npz", gaussian=np.exp(-squared), y=y)
+    two = prepare(Choices(problem="neighborhood", gram=str(tmp_path / "two.npz")))
+    one = prepare(Choices(problem="neighborhood", gram=str(tmp_path / "one.npz")))
+    assert (two.solver.name, two.choices.solver) == ("block-coordinate", "block-coordinate")
+    assert one.solver.name == "shifted-svm"
+    chosen = Choices(
+        problem="neighborhood", gram=str(tmp_path / "two.npz"), solver="level"
+    )  # fmt: skip
+    with pytest.raises(InputError, match="level learns no kernel weights"):
+        prepare(chosen)
+
+
+@pytest.mark.parametrize("problem", ["elastic-net", "neighborhood"])
+def test_a_solver_for_one_kernel_is_refused_before_many_are_built(
+    problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workload, "read_source", lambda choices: pytest.fail("data were read"))
+    choices = Choices(problem=problem, data="liver", bank="paper", solver="level")
+    with pytest.raises(InputError, match="take --solver block-coordinate"):
+        prepare(choices)
+
+
+def test_constant_columns_are_named_where_a_kernel_of_distances_cannot_see_them() -> None:
+    assert any("V2 is constant" in note for note in near("ionosphere").notes)
+    assert not any("constant" in note for note in near("liver").notes)
+
+
+@pytest.mark.parametrize("factor", [1e-320, 1e308])
+def test_a_factor_that_makes_no_usable_sigma_is_named(factor: float) -> None:
+    with pytest.raises(InputError, match="sigma factor"):
+        near("liver", sigma_factor=factor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import mkldash.experiments.workload as workload
+from mkldash.experiments import banks_of_choices, workload
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.warming import warm_up
 from mkldash.solvers import available_solvers
@@ -32,7 +32,7 @@ def test_compiling_is_over_before_the_bank_is_timed(
     monkeypatch: pytest.MonkeyPatch, data: str, probing: bool
 ) -> None:
     order: list[str] = []
-    clock = workload.time.perf_counter
+    clock = banks_of_choices.time.perf_counter
     warmed: list[bool] = []
 
     def warm(*, probing: bool) -> None:
@@ -43,8 +43,8 @@ def test_compiling_is_over_before_the_bank_is_timed(
         order.append("clock")
         return clock()
 
-    monkeypatch.setattr(workload, "warm_up_bank", warm)
-    monkeypatch.setattr(workload.time, "perf_counter", read)
+    monkeypatch.setattr(banks_of_choices, "warm_up_bank", warm)
+    monkeypatch.setattr(banks_of_choices.time, "perf_counter", read)
     workload.prepare(Choices(data=data, bank="linear", train_fraction=0.5))
     assert order[:2] == ["warm", "clock"]
     assert warmed == [probing]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mkldash.errors import InputError, MemoryLimitError
-from mkldash.experiments import workload
+from mkldash.experiments import banks_of_choices, workload
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.workload import Cancelled, prepare
 
@@ -18,9 +18,9 @@ FILES = Path(__file__).resolve().parents[1] / "files"
 
 
 @pytest.fixture(autouse=True)
-def empty_cache(monkeypatch: pytest.MonkeyPatch) -> workload.BankCache:
-    cache = workload.BankCache(2**28)
-    monkeypatch.setattr(workload, "_BANKS", cache)
+def empty_cache(monkeypatch: pytest.MonkeyPatch) -> banks_of_choices.BankCache:
+    cache = banks_of_choices.BankCache(2**28)
+    monkeypatch.setattr(banks_of_choices, "_BANKS", cache)
     return cache
 
 
