@@ -34,9 +34,9 @@ class Walk:
             start=0, end=max(1, len(scrubber.run) - 1), step=1, value=0,
             title="iteration (drag to look back)", width=330, name="cursor",
         )  # fmt: skip
-        self.back = Button(label="◀", width=44, name="back")
+        self.back = Button(label="◀ Back", width=76, name="back")
         self.play = Button(label="▶ Play", button_type="primary", width=110, name="play")
-        self.step = Button(label="▶|", width=44, name="step")
+        self.step = Button(label="Step ▶", width=76, name="step")
         self.sentence = Div(text="", sizing_mode="stretch_width", name="sentence")
         self.key = Div(text="", sizing_mode="stretch_width", name="key")
         self._connect()
@@ -69,7 +69,10 @@ class Walk:
             rows[-1].append(figure)
             full = kind.wide or len(rows[-1]) == 2
         return column(
-            row(self.dial, self.cursor, self.back, self.play, self.step),
+            row(
+                self.dial, self.cursor, self.back, self.play, self.step,
+                styles={"flex-wrap": "wrap"},
+            ),
             self.sentence,
             self.key,
             grid(rows, sizing_mode="stretch_width"),
@@ -80,7 +83,7 @@ class Walk:
     def show(self) -> None:
         """Write what changes with the cursor; the dial of a person is left alone."""
         scrubber = self.scrubber
-        label = "⏸ Pause" if scrubber.playing else "▶ Play"
+        label = "❚❚ Pause" if scrubber.playing else "▶ Play"
         if self.play.label != label:
             self.play.label = label
         self.sentence.text = f'<span role="status">{html.escape(scrubber.sentence())}</span>'
