@@ -71,12 +71,17 @@ class KernelHeatmapsInfo(NamedTuple):
     distance: float
 
 
-def _times(size: float, limit: float) -> float:
-    """The largest of 1, 2, 5, 10, 20 ... that leaves `size` within `limit`."""
-    if not 0.0 < size <= limit:
+def _times(learnt: Array, limit: float) -> float:
+    """A round factor that lets a faint rank-one part be seen; 1 when it can be seen anyway.
+
+    By its 95th percentile, not by its largest entry: a few rows pull so hard that
+    next to them the pattern of the others is white.
+    """
+    size = float(np.quantile(np.abs(learnt), 0.95))
+    if size <= 0.0 or limit < 5.0 * size:
         return 1.0
     power = 10.0 ** math.floor(math.log10(limit / size))
-    return max(1.0, max(m * power for m in (1.0, 2.0, 5.0) if m * power * size <= limit))
+    return max(m * power for m in (1.0, 2.0, 5.0) if m * power <= limit / size)
 
 
 class KernelHeatmapsView(View):
@@ -119,7 +124,7 @@ class KernelHeatmapsView(View):
             split=int(np.count_nonzero(gram.y < 0)),
             largest=(sizes[0], sizes[1], sizes[2]),
             limit=max(sizes) or 1.0,
-            times=_times(sizes[1], max(sizes)),
+            times=_times(learnt, max(sizes)),
             distance=half * float(alpha @ alpha),
         )
 
@@ -190,7 +195,8 @@ class KernelHeatmapsView(View):
             self._shape = (m, info.split)
             self._lay_out(m, info.split, left)
         below = self.figure().xaxis[-1]
-        stronger = "" if info.times == 1.0 else f", drawn {info.times:g} times as strong"
+        capped = ", capped" if info.times * info.largest[1] > info.limit else ""
+        stronger = "" if info.times == 1.0 else f"; drawn {info.times:g}×{capped}"
         labels = {
             x + m / 2: f"largest entry {size:.3g}{extra}"
             for x, size, extra in zip(left, info.largest, ("", stronger, ""), strict=True)

@@ -289,7 +289,9 @@ class LevelPlaneView(View):
         ) if len(info.path) else math.nan  # fmt: skip
         text = f"Iterate {info.cursor} lies {away:.3g} from the optimum."
         if len(info.level_set):
-            text += f" {len(info.cuts)} cuts bound a level set with {len(info.level_set)} corners."
+            n, corners = len(info.cuts), len(info.level_set)
+            cuts = "1 cut bounds" if n == 1 else f"{n} cuts bound"
+            text += f" {cuts} a level set with {corners} corners."
         return text
 
 

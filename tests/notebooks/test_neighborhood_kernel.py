@@ -147,7 +147,7 @@ def test_both_live_views_are_still_pictures_without_a_front_end(
         assert set(output.data) == {"image/png", "text/plain"}
         said.append(output.data["text/plain"])
     first, second = said
-    assert "cuts bound a level set" in first
+    assert "1 cut bounds a level set" in first
     assert "the optimum is certified to lie between" in second
 
 

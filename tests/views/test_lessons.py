@@ -32,7 +32,6 @@ from mkldash.views.lessons._widget import FrameWidget
 from mkldash.views.lessons.algorithm_2 import reciprocal_curve, tangent_step
 from mkldash.views.lessons.algorithm_3 import sphere
 from mkldash.views.lessons.level_method import _targets
-from mkldash.views.lessons.neighborhood import _strength
 from mkldash.views.lessons.sets import boundary, shade, surface
 from mkldash.views.level_bounds import NeighborhoodBoundsView
 from mkldash.views.level_plane import LevelPlaneView
@@ -250,15 +249,6 @@ class TestNeighborhood:
         np.testing.assert_array_equal(scene.gram.K, K[np.ix_([1, 0, 2], [1, 0, 2])])
         assert (scene.tol, scene.cost, scene.rho) == (1e-3, 1.0, 0.5)
 
-    @pytest.mark.parametrize(("size", "strength"), [
-        (1.0, 1.0), (0.3, 1.0), (0.15, 5.0), (0.09, 10.0), (0.02, 50.0), (0.0, 1.0)
-    ])  # fmt: skip
-    def test_faint_stripes_are_drawn_stronger_by_a_round_factor(
-        self, size: float, strength: float
-    ) -> None:
-        info = SimpleNamespace(learnt=np.full((4, 4), size), limit=1.0)
-        assert _strength(info) == strength  # type: ignore[arg-type]
-
     def test_targets_are_feet_in_the_plane_of_the_triangle(self) -> None:
         problem = fake.triangle(C=0.3)
         run, scene = fake.gradient_run(problem), lessons.whole_scene(problem)
@@ -326,11 +316,17 @@ class TestScrubber:
         assert walk.scene.rho == 5.0
         assert walk.cursor == 3
 
+    def test_a_large_value_is_written_out(self, walk: lessons.Scrubber) -> None:
+        walk.choose(1e4)
+        assert walk.sentence().startswith("ρ = 10,000, 0 of ")
+
     def test_the_page_follows_its_buttons(self, walk: lessons.Scrubber) -> None:
         widget = walk._widget
         assert widget is walk._widget
         page = walk._walk
         assert "Iterate 0 lies" in page.sentence.text
+        # The page draws what is in the bundle; messages before that are lost.
+        assert "Iterate 0 lies" in str(widget.render_bundle)
 
         async def press() -> None:
             walk.step()
@@ -341,6 +337,9 @@ class TestScrubber:
         assert "Iterate 1 lies" in page.sentence.text
         assert "cut at the level" in page.key.text
         assert page.play.label == "▶ Play"
+        # A page that is loaded anew asks for the state.
+        assert "Iterate 1 lies" in str(widget.get_state()["render_bundle"])
+        assert "render_bundle" not in widget.get_state("combine_events")
 
 
 @pytest.fixture

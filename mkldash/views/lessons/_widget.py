@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bokeh.core.json_encoder import serialize_json
 from bokeh.layouts import column, grid, row
 from bokeh.models import Button, Div, LayoutDOM, Slider
 from bokeh.protocol import Protocol
@@ -42,6 +43,13 @@ class FrameWidget(BokehModel):
             events, self._pending = self._pending, None
             if events:
                 self._send_patch(events)
+
+    def get_state(self, *args: Any, **options: Any) -> Any:
+        """For a page that asks (after a reload, say): the present picture, not the first."""
+        state = super().get_state(*args, **options)
+        if "render_bundle" in state:
+            state["render_bundle"] = serialize_json(self._model_to_traits(self._model))
+        return state
 
     def _document_patched(self, event: Any) -> None:
         if event.setter is self:
@@ -78,7 +86,7 @@ class Controls:
         if session is None:
             label = "▶ Start"
         elif running:
-            label = "⏸ Pause"
+            label = "❚❚ Pause"
         else:
             label = "▶ Run again" if session.status is not None else "▶ Go on"
         if self.play.label != label:

@@ -121,7 +121,7 @@ def draw_heatmaps(runs: Mapping[str, tuple[Sequence[Snapshot], Scene]]) -> Pictu
 
 
 def _heatmap_row(figure: Figure, info: KernelHeatmapsInfo, label: str) -> None:
-    strength = _strength(info)
+    strength = info.times
     stripes = r"$+\;\frac{1}{2\rho}\,aa^{\mathsf{T}}$"
     if strength > 1:
         capped = ", capped" if strength * info.largest[1] > info.limit else ""
@@ -134,20 +134,6 @@ def _heatmap_row(figure: Figure, info: KernelHeatmapsInfo, label: str) -> None:
         axes.set_title(name, loc="center", fontsize=12)
     panels[0].set_ylabel(label, fontsize=12)
     figure.colorbar(shown, ax=panels, shrink=0.85)
-
-
-def _strength(info: KernelHeatmapsInfo) -> float:
-    """A round factor that lets a faint rank-one part be seen; 1 when it can be seen anyway.
-
-    By its 95th percentile, not by its largest entry as the view does it: a few rows
-    pull so hard that next to them the pattern of the others is white.
-    """
-    size = float(np.quantile(np.abs(info.learnt), 0.95))
-    if info.limit < 5 * size or size <= 0.0:
-        return 1.0
-    room = info.limit / size
-    power = 10.0 ** np.floor(np.log10(room))
-    return float(max(m * power for m in (1.0, 2.0, 5.0) if m * power <= room))
 
 
 def draw_neighborhood_run(run: Sequence[Snapshot], scene: Scene) -> Picture:

@@ -113,7 +113,8 @@ class Scrubber:
         kind = self.kinds[0]
         said = kind.describe(kind.prepare(self.run, self.cursor, self.scene))
         last = self.run[-1].iteration
-        return f"{self.dial.label} = {self.value:.3g}, {self.cursor} of {last} iterations. {said}"
+        value = f"{float(f'{self.value:.3g}'):,.12g}"  # 10,000 and not 1e+04
+        return f"{self.dial.label} = {value}, {self.cursor} of {last} iterations. {said}"
 
     def marks(self) -> tuple[tuple[str, str, str], ...]:
         """Key of all views that have one: (sign, colour, meaning) of each mark."""
@@ -141,17 +142,17 @@ class Scrubber:
     def _widget(self) -> FrameWidget:
         from mkldash.views.lessons._widget import FrameWidget
 
-        widget = FrameWidget(self._layout)
-        with widget.frame():
-            self._write()
-        return widget
+        return FrameWidget(self._layout)
 
     @cached_property
     def _layout(self) -> LayoutDOM:
         from mkldash.views.lessons._walk import Walk
 
         self._walk = Walk(self)
-        return self._walk.page([view.figure() for view in self._views])
+        page = self._walk.page([view.figure() for view in self._views])
+        # Before there is a widget: what it sends until the page listens is lost.
+        self._write()
+        return page
 
     def _write(self) -> None:
         for view in self._views:
