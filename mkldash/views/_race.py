@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mkldash.views import _plotting as plotting
 from mkldash.views._log import LogCurve, LogCurves, log_curves
 from mkldash.views._palette import CURSOR, INK, LINES
-from mkldash.views._reading import Readable, column, thin
+from mkldash.views._reading import Readable, columns, thin
 from mkldash.views.base import Scene, View
 
 Array = NDArray[np.float64]
@@ -81,13 +81,15 @@ def race(trace: Readable, k: int, scene: Scene, along: str, least: float = -math
         while name in runs:
             name, twins = f"{rival.title} ({twins})", twins + 1
         runs[name] = (rival.trace, rival.done)
+    read = [columns(run, "gap", along) for run, _ in runs.values()]
     gaps, places = {}, []
-    for name, (run, _) in runs.items():
-        kept = thin(len(run))
-        gaps[name] = column(run, "gap")[kept]
-        places.append(np.maximum(column(run, along)[kept], least))
+    for name, (gap, place) in zip(runs, read, strict=True):
+        kept = thin(len(gap))
+        gaps[name] = gap[kept]
+        places.append(np.maximum(place[kept], least))
     curves = log_curves(gaps, least=scene.tol)
-    inside = 0 <= k < len(trace)
+    shown, where = read[0]
+    inside = 0 <= k < len(shown)
     return RaceInfo(
         names=tuple(runs),
         curves=curves,
@@ -96,20 +98,20 @@ def race(trace: Readable, k: int, scene: Scene, along: str, least: float = -math
             for place, curve in zip(places, curves.curves, strict=True)
         ),
         done=tuple(done for _, done in runs.values()),
-        reached=tuple(_first(run, along, scene.tol) for run, _ in runs.values()),
-        cursor=max(float(column(trace, along)[k]), least) if inside else math.nan,
-        at=float(column(trace, "gap")[k]) if inside else math.nan,
+        reached=tuple(_first(gap, place, scene.tol) for gap, place in read),
+        cursor=max(float(where[k]), least) if inside else math.nan,
+        at=float(shown[k]) if inside else math.nan,
         tol=scene.tol,
         left_out=max(0, len(scene.rivals) - (MOST - 1)),
     )
 
 
-def _first(run: Readable, along: str, tol: float | None) -> float:
+def _first(gap: Array, place: Array, tol: float | None) -> float:
     if tol is None:
         return math.nan
     with np.errstate(invalid="ignore"):
-        met = np.flatnonzero(column(run, "gap") <= tol)
-    return float(column(run, along)[met[0]]) if met.size else math.nan
+        met = np.flatnonzero(gap <= tol)
+    return float(place[met[0]]) if met.size else math.nan
 
 
 class RaceView(View):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
 from mkldash.views._palette import GHOST, LOWER, UPPER
-from mkldash.views._reading import Readable, column, thin
+from mkldash.views._reading import Readable, columns, thin
 from mkldash.views.base import EMPTY, Scene, View
 
 Array = NDArray[np.float64]
@@ -59,15 +59,16 @@ class AccuracyView(View):
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> AccuracyInfo:
         """See `View.prepare`."""
-        train = column(trace, "train_accuracy")
+        numbers, train, test, vectors = columns(
+            trace, "iteration", "train_accuracy", "test_accuracy", "support_vectors"
+        )
         scored = np.flatnonzero(~np.isnan(train))
         scored = scored[thin(len(scored))]
-        numbers = column(trace, "iteration")
         return AccuracyInfo(
             iteration=numbers[scored],
             train=100 * train[scored],
-            test=100 * column(trace, "test_accuracy")[scored],
-            vectors=column(trace, "support_vectors")[scored],
+            test=100 * test[scored],
+            vectors=vectors[scored],
             cursor=int(numbers[k]) if 0 <= k < len(numbers) else 0,
         )
 

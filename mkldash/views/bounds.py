@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
 from mkldash.views._palette import ALERT, CURSOR, GHOST, LOWER, UPPER
-from mkldash.views._reading import Readable, column, is_violated, thin
+from mkldash.views._reading import Readable, columns, is_violated, thin
 from mkldash.views.base import EMPTY, Scene, View
 
 Array = NDArray[np.float64]
@@ -90,15 +90,15 @@ class BoundsView(View):
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
         """See `View.prepare`."""
-        upper, lower = column(trace, "upper"), column(trace, "lower")
+        numbers, upper, lower, level = columns(trace, "iteration", "upper", "lower", "level")
         kept = thin(len(upper))
-        numbers = column(trace, "iteration")
+        aimed = not np.isnan(level).all()
         empty = np.empty(0)
         ghost: tuple[Array, Array, Array] = (empty, empty, empty)
         if scene.ghost is not None and len(scene.ghost):
-            g_upper, g_lower = column(scene.ghost, "upper"), column(scene.ghost, "lower")
-            g = thin(len(g_upper))
-            ghost = (column(scene.ghost, "iteration")[g], g_upper[g], g_lower[g])
+            old, old_upper, old_lower = columns(scene.ghost, "iteration", "upper", "lower")
+            g = thin(len(old))
+            ghost = (old[g], old_upper[g], old_lower[g])
         inside = 0 <= k < len(upper)
         return BoundsInfo(
             iteration=numbers[kept],
@@ -111,6 +111,8 @@ class BoundsView(View):
             ghost_upper=ghost[1],
             ghost_lower=ghost[2],
             window=_window(upper, lower),
+            level=level[kept] if aimed else empty,
+            level_at=float(level[k]) if inside else math.nan,
         )
 
     def _build(self) -> figure:

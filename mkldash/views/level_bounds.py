@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
 from mkldash.views import _plotting as plotting
 from mkldash.views._palette import LEVEL
-from mkldash.views._reading import Readable, column, thin
-from mkldash.views.base import EMPTY, Scene
 from mkldash.views.bounds import BoundsInfo, BoundsView
 
 __all__ = ["NeighborhoodBoundsView"]
@@ -40,16 +37,6 @@ class NeighborhoodBoundsView(BoundsView):
     order = 10
     replaces = "bounds"
 
-    @staticmethod
-    def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
-        """See `View.prepare`."""
-        info = BoundsView.prepare(trace, k, scene)
-        level = column(trace, "level")
-        if np.isnan(level).all():
-            return info
-        at = float(level[k]) if 0 <= k < len(level) else math.nan
-        return info._replace(level=level[thin(len(level))], level_at=at)
-
     def _build(self) -> figure:
         plot = super()._build()
         self._level = ColumnDataSource({"x": [], "y": []})
@@ -64,7 +51,7 @@ class NeighborhoodBoundsView(BoundsView):
 
     def _write(self, info: BoundsInfo) -> None:
         super()._write(info)
-        columns = {"x": info.iteration[: len(info.level)], "y": info.level}
+        columns = {"x": info.iteration if len(info.level) else info.level, "y": info.level}
         plotting.write(self._level, columns, full=self.full_frames)
         plotting.legend_shows(self.figure(), _NAME, len(info.level) > 0)
 
