@@ -51,8 +51,9 @@ class AccuracyView(View):
         "Scored for the iterations that are drawn."
     )
     formula = (
-        r"\hat y(x)=\operatorname{sign}\Big(\sum_k\theta_k\sum_i\alpha_iy_iK_k(x_i,x)+b\Big),"
-        r"\qquad\text{support vectors: }\alpha_i>0"
+        r"\text{class of }x:\ \operatorname{sign}f(x)\qquad "
+        r"f(x)=\sum_k\theta_k\sum_i\alpha_iy_iK_k(x_i,x)+b\qquad "
+        r"\text{support vectors: }\alpha_i>0"
     )
     order = 50
 

@@ -59,7 +59,7 @@ class InnerBoundsView(View):
     )
     formula = (
         r"p^2\;\le\;h^*=\min_{\theta\in\Theta}\sum_k\frac{\beta_k}{\theta_k}\;\le\;"
-        r"h(x)=s(x)\,g(x),\qquad p=\sum_k\sqrt{\beta_kq_k}"
+        r"h(x)=s(x)\,g(x)\qquad p=\sum_k\surd(\beta_kq_k)"
     )
     order = 60
 
