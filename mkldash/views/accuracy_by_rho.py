@@ -61,9 +61,10 @@ class AccuracyByRhoView(View):
         "large one ties it to K, where the plain SVM (dashes across) is met again."
     )
     formula = (
-        r"\min_{G\succeq0}\max_\alpha\ \mathbf{e}^\top\alpha-\tfrac12(y\circ\alpha)^\top "
-        r"G(y\circ\alpha)+\tfrac{\rho}{2}\lVert G-K\rVert_F^2\qquad "
-        r"\rho\to\infty:\ G=K"
+        r"\min_{\theta,\,G\succeq0}\ \max_\alpha\ \mathbf{e}^\top\alpha-\tfrac12a^\top Ga"
+        r"+\tfrac{\rho}{2}\lVert G-K_\theta\rVert_F^2,\quad a_i=y_i\alpha_i\qquad "
+        r"K_\theta=\sum_k\theta_kK_k\quad\text{(one kernel: }\theta=1)\qquad "
+        r"\rho\to\infty:\ G=K_\theta"
     )
     order = 45
 

@@ -67,6 +67,7 @@ class BoundaryByRhoView(View):
     )
     formula = (
         r"f_\rho(x)=\sum_i\alpha_i(\rho)\,y_i\,\kappa(x_i,x)+b(\rho)=0\qquad "
+        r"\kappa=\sum_k\theta_k(\rho)K_k\quad\text{(one kernel: }\theta=1)\qquad "
         r"\rho\to\infty:\ \text{the plain SVM}"
     )
     order = 46

@@ -81,8 +81,8 @@ class BoundsView(View):
     )
     formula = (
         r"\text{upper}=\tfrac12\sum_k\theta_k u_k+C\sum_i\max(0,\,1-y_if(x_i))\qquad "
-        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12\max_{\theta'\in\Theta}u^\top\theta',"
-        r"\quad u_k=a^\top K_ka"
+        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12\max_{\theta'\in\Theta}u^\top\theta'\qquad "
+        r"u_k=a^\top K_ka,\quad a_i=y_i\alpha_i"
     )
     order = 10
     every_frame = True

@@ -86,8 +86,8 @@ class DualCoefficientsView(View):
         "a bar could be left out. Both classes pull equally hard in total."
     )
     formula = (
-        r"0\le\alpha_i\le C,\qquad \sum_{y_i=+1}\alpha_i=\sum_{y_i=-1}\alpha_i\qquad "
-        r"f(x)=\sum_i\alpha_iy_i\,\kappa(x_i,x)+b"
+        r"0\le\alpha_i\le C,\quad \sum_{y_i=+1}\alpha_i=\sum_{y_i=-1}\alpha_i\qquad "
+        r"f(x)=\sum_i\alpha_iy_i\,\kappa(x_i,x)+b,\quad\kappa=\sum_k\theta_kK_k"
     )
     order = 30
 

@@ -24,15 +24,16 @@ class NeighborhoodBoundsView(BoundsView):
     needs = frozenset({"upper", "lower", "shift"})
     caption = (
         "The best value that is possible lies between upper and lower bound; when they meet, "
-        "nothing is left to gain. The level method aims at the level in between."
+        "nothing is left to gain. With the level method: a third line, the level it aims at."
     )
     formula = (
-        r"\text{upper}=\tfrac12 a^\top Ka+\tfrac{3}{8\rho}\lVert\alpha\rVert^4"
-        r"+C\sum_i\max(0,\,1-y_i((G^*a)_i+b)),\quad a_i=y_i\alpha_i\qquad "
-        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12 a^\top Ka"
-        r"-\tfrac{1}{8\rho}\lVert\alpha\rVert^4,"
-        r"\quad G^*=K+\tfrac{1}{2\rho}aa^\top\qquad "
-        r"\text{level}=\tau\,\text{lower}+(1-\tau)\,\text{upper}"
+        r"\text{upper}=\tfrac12a^\top K_\theta a+\tfrac{3}{8\rho}\lVert\alpha\rVert^4"
+        r"+C\sum_i\max(0,\,1-y_if_i)\qquad "
+        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12\max_{\theta'\in\Theta}a^\top K_{\theta'}a"
+        r"-\tfrac{1}{8\rho}\lVert\alpha\rVert^4\qquad "
+        r"K_\theta=\sum_k\theta_kK_k\quad\text{(one kernel: }\theta=1)\qquad "
+        r"a_i=y_i\alpha_i,\quad f=G^*a+b,\quad G^*=K_\theta+\tfrac{1}{2\rho}aa^\top\qquad "
+        r"\text{with the level method: level}=\tau\,\text{lower}+(1-\tau)\,\text{upper}"
     )
     order = 10
     replaces = "bounds"
