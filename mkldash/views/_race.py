@@ -12,7 +12,8 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._log import LogCurve, LogCurves, log_curves
+from mkldash.views._log import LogCurve, LogCurves, ends_of_rows, log_curves
+from mkldash.views._names import number
 from mkldash.views._palette import CURSOR, INK, LINES
 from mkldash.views._reading import Readable, columns, thin
 from mkldash.views.base import Scene, View
@@ -219,10 +220,12 @@ class RaceView(View):
     def _describe(cls, info: RaceInfo) -> str:
         if not any(len(a) for a in info.along):
             return "No iteration yet."
-        gap = "infinite" if math.isinf(info.at) else f"{100 * info.at:.4g} percent"
-        text = "" if math.isnan(info.at) else (
-            f"{info.names[0]} is within {gap} {cls._said(info.cursor)}."
-        )  # fmt: skip
+        text = ""
+        if math.isinf(info.at):
+            text = f"{info.names[0]} has no certificate yet {cls._said(info.cursor)}."
+        elif not math.isnan(info.at):
+            within = f"{100 * info.at:.4g} percent"
+            text = f"{info.names[0]} is within {within} {cls._said(info.cursor)}."
         if info.tol is not None:
             order = np.argsort(info.reached)  # NaN last
             met = [
@@ -231,6 +234,13 @@ class RaceView(View):
             ]  # fmt: skip
             first = ", ".join(met) if met else "none yet"
             text += f" {100 * info.tol:.4g} percent reached by: {first}."
+        never = [
+            name + (" never had a certificate" if done else " has no certificate so far")
+            for name, curve, done in zip(info.names, info.curves.curves, info.done, strict=True)
+            if len(curve.kind) and np.all(curve.kind == "ceiling")
+        ]
+        if never:
+            text += f" {', '.join(never)}."
         if info.left_out:
             text += f" {info.left_out} more solvers are not drawn."
         return text.strip()
@@ -248,11 +258,14 @@ def _ends(info: RaceInfo) -> dict[str, np.ndarray]:
         zip(info.names, info.curves.curves, info.along, strict=True)
     ):
         colour = LINES[i][0]
-        for j in np.flatnonzero(curve.kind == "ceiling"):
+        for j in ends_of_rows(curve.kind == "ceiling"):
+            over = info.done[i] and j == len(x) - 1
             why = f"{name}: infinite, the lower bound is not yet above zero"
-            found.append((x[j], curve.drawn[j], colour, "triangle", 0.0, why))
+            if over:
+                why = f"{name}: ended without a certificate"
+            found.append((x[j], curve.drawn[j], colour, "triangle", float(over), why))
         for j in np.flatnonzero(curve.kind == "floor")[:1]:
-            why = f"{name}: zero, drawn at {info.curves.floor:.0e}"
+            why = f"{name}: zero, drawn at {number(info.curves.floor)}"
             found.append((x[j], curve.drawn[j], colour, "diamond", 0.0, why))
         if len(x) and curve.kind[-1] == "value":
             done = info.done[i]

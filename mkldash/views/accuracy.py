@@ -79,6 +79,7 @@ class AccuracyView(View):
             self.title, "iteration", "accuracy (%)", x_range=self._x, y_range=self._y, right=60
         )
         self._source = ColumnDataSource({"x": [], "train": [], "test": [], "vectors": []})
+        self._tested = ColumnDataSource({"x": [], "test": []})
         plot.extra_y_ranges = {"vectors": self._y2}
         axis = LinearAxis(y_range_name="vectors", axis_label="support vectors")
         axis.minor_tick_line_color = None
@@ -91,7 +92,7 @@ class AccuracyView(View):
             "x", "train", source=self._source, color=LOWER, line_width=2.2, line_dash=[8, 4],
             legend_label="train",
         )  # fmt: skip
-        plot.line("x", "test", source=self._source, color=UPPER, line_width=2.5,
+        plot.line("x", "test", source=self._tested, color=UPPER, line_width=2.5,
                   legend_label="test")  # fmt: skip
         self._cursor = plotting.cursor_line(plot)
         plotting.legend(plot)
@@ -108,6 +109,13 @@ class AccuracyView(View):
             "x": info.iteration, "train": info.train, "test": info.test, "vectors": info.vectors
         }  # fmt: skip
         plotting.write(self._source, columns, full=self.full_frames)
+        # A curve without data has no place in the legend.
+        there = len(info.test) and not np.isnan(info.test).all()
+        tested = {"x": info.iteration, "test": info.test} if there else {
+            "x": np.empty(0), "test": np.empty(0)
+        }  # fmt: skip
+        plotting.write(self._tested, tested, full=self.full_frames)
+        plotting.legend_shows(self.figure(), "test", bool(there))
         end = max(float(info.iteration[-1]) if len(info.iteration) else 0.0, info.cursor)
         plotting.grow(self._x, plotting.nice_ceiling(end))
         values = np.concatenate([info.train, info.test])

@@ -11,6 +11,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import number
 from mkldash.views._palette import GHOST, LOWER, UPPER
 from mkldash.views._reading import Readable
 from mkldash.views.base import EMPTY, Scene, View
@@ -171,7 +172,7 @@ class AccuracyByRhoView(View):
         best = int(np.nanargmax(values))
         text = (
             f"{len(info.rho)} of {info.planned} values of ρ are solved; best {name} accuracy "
-            f"{values[best]:.1f} percent, at ρ = {info.rho[best]:.3g}"
+            f"{values[best]:.1f} percent, at ρ = {number(info.rho[best])}"
         )
         beside = "" if math.isnan(plain) else f", beside {plain:.1f} percent of the plain SVM"
         return f"{text}{beside}."

@@ -11,6 +11,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import apart
 from mkldash.views._palette import ALERT, CURSOR, GHOST, LOWER, UPPER
 from mkldash.views._reading import Readable, columns, is_violated, thin
 from mkldash.views.base import EMPTY, Scene, View
@@ -178,7 +179,7 @@ class BoundsView(View):
         upper, lower = info.at
         text = (
             f"At iteration {info.cursor} the optimum is certified to lie between "
-            f"{lower:,.4f} and {upper:,.4f}."
+            f"{' and '.join(apart(lower, upper))}."
         )
         if len(info.broken):
             text += f" A bound is VIOLATED at {len(info.broken)} iterations."

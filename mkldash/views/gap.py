@@ -11,7 +11,8 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._log import LogCurve, LogCurves, log_curves
+from mkldash.views._log import LogCurve, LogCurves, ends_of_rows, log_curves
+from mkldash.views._names import number
 from mkldash.views._palette import ACCENT, CURSOR, GHOST
 from mkldash.views._reading import Readable, columns, thin
 from mkldash.views.base import EMPTY, Scene, View
@@ -134,8 +135,8 @@ class GapView(View):
             self._run, {"x": x, "y": joined, "percent": 100 * joined}, full=self.full_frames
         )
         plotting.write(self._ghost, {"x": old_x, "y": old_joined}, full=self.full_frames)
-        odd = run.kind != "value"
-        floor = f"zero or below, drawn at {info.curves.floor:.0e}"
+        odd = np.union1d(ends_of_rows(run.kind == "ceiling"), np.flatnonzero(run.kind == "floor"))
+        floor = f"zero or below, drawn at {number(info.curves.floor)}"
         low = run.kind[odd] == "floor"
         plotting.write(
             self._edge,
