@@ -28,6 +28,13 @@ HEIGHT = 300
 #: Views that are not drawn every frame take turns, so many at a time.
 TURNS = 2
 
+#: Panel shows the MathML of KaTeX.  Browsers put marks over letters and stretch signs by
+#: the table of a mathematical font, and do not find every one that a machine has.
+_MATH_FONTS = (
+    "math { font-family: 'Latin Modern Math', 'STIX Two Math', 'Cambria Math', "
+    "'DejaVu Math TeX Gyre', math; }"
+)
+
 #: Rows that are scored after the run ended, so that the accuracy curve is whole.
 MOST_SCORES = 120
 
@@ -100,6 +107,7 @@ class Picture:
                     renderer="katex",
                     sizing_mode="stretch_width",
                     styles={"font-size": "15px", "overflow-x": "auto", "overflow-y": "hidden"},
+                    stylesheets=[_MATH_FONTS],
                     margin=(2, 8, 4, 8),
                 )
                 for line in self.view.formula.split(r"\qquad")

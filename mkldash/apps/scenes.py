@@ -44,6 +44,7 @@ class Scenes:
             ghost_label=_label(ghost),
             points=extra.points,
             labels=job.problem.y,
+            classes=extra.workload.source.classes or Scene.classes,
             rho=job.problem.rho if state.kind.takes_rho else None,
             gram=self._gram_at(session, extra, k),
             solver=job.solver.title,

@@ -180,8 +180,8 @@ def refuse_early(choices: Choices, solver: Solver) -> None:
     takers = solvers_for(choices.problem, bank)
     if choices.solver not in takers:
         reason = solver.supports(probe(choices.problem, bank != SINGLE))
-        way = ", or --bank single" if choices.kind.takes_rho and bank != SINGLE else ""
-        raise InputError(f"{reason}; for these kernels take --solver {' or '.join(takers)}{way}")
+        way = ", or the bank single" if choices.kind.takes_rho and bank != SINGLE else ""
+        raise InputError(f"{reason}; for these kernels take the solver {' or '.join(takers)}{way}")
 
 
 def make_solver(choices: Choices) -> Solver:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-__all__ = ["LogCurve", "LogCurves", "log_curves"]
+__all__ = ["LogCurve", "LogCurves", "ends_of_rows", "log_curves"]
 
 #: Nothing is drawn below: doubles carry 16 digits.
 LEAST_FLOOR = 1e-16
@@ -94,6 +94,12 @@ def log_curves(
     return LogCurves(
         tuple(_curve(label, v, floor, ceiling) for label, v in arrays.items()), floor, ceiling
     )
+
+
+def ends_of_rows(where: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """First and last position of each row of True: one marker for each is enough."""
+    padded = np.concatenate([[False], where, [False]])
+    return np.flatnonzero(where & ~(padded[:-2] & padded[2:]))
 
 
 def _curve(label: str, values: Array, floor: float, ceiling: float) -> LogCurve:

@@ -1,8 +1,10 @@
-"""Names of kernels, short enough for an axis."""
+"""Names of kernels and numbers, short enough for an axis and exact enough to tell apart."""
 
 from __future__ import annotations
 
-__all__ = ["LONGEST_NAME", "short"]
+import math
+
+__all__ = ["LONGEST_NAME", "apart", "number", "short"]
 
 #: Characters of a name on an axis; the hover text has all of it.
 LONGEST_NAME = 16
@@ -15,3 +17,30 @@ def short(label: str) -> str:
     if word not in letters:
         return label if len(label) <= LONGEST_NAME else label[: LONGEST_NAME - 1] + "…"
     return f"{letters[word]} {rest}".strip()
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float, digits: int = 3) -> str:
+    """``1000``, ``0.0316``, ``10⁷`` or ``3.16·10⁻⁶``: no "1e+03"."""
+    text = f"{value:.{digits - 1}e}"
+    if not math.isfinite(value):
+        return "∞" if value > 0 else f"{value}"
+    head, _, power = text.partition("e")
+    if value == 0 or -4 <= int(power) < 6:
+        plain = f"{float(text):.{max(0, digits - 1 - int(power))}f}"
+        return plain.rstrip("0").rstrip(".") if "." in plain else plain
+    head = head.rstrip("0").rstrip(".") if "." in head else head
+    times = "" if head == "1" else f"{head}·"
+    return f"{times}10{str(int(power)).translate(_RAISED)}"
+
+
+def apart(low: float, high: float) -> tuple[str, str]:
+    """Two numbers with four decimals, or as many (up to ten digits in all) as tell them apart."""
+    for places in range(4, 11):
+        texts = f"{low:,.{places}f}", f"{high:,.{places}f}"
+        digits = sum(c.isdigit() for c in max(texts, key=len).lstrip("-0.,"))
+        if texts[0] != texts[1] or low == high or digits >= 10:
+            break
+    return texts

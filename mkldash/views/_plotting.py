@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, CustomJS, HoverTool, Range1d, Span
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJS,
+    CustomJSTickFormatter,
+    HoverTool,
+    LinearAxis,
+    Range1d,
+    Span,
+)
 from bokeh.plotting import figure
 
 from mkldash.views._palette import CURSOR
@@ -20,6 +28,7 @@ __all__ = [
     "new_figure",
     "nice_ceiling",
     "nice_step",
+    "plain_ticks",
     "show_box",
     "write",
 ]
@@ -54,7 +63,31 @@ def new_figure(title: str, x_label: str, y_label: str, **options: object) -> fig
     plot.axis.axis_label_text_font_size = "13px"
     plot.axis.axis_label_text_font_style = "normal"
     plot.axis.minor_tick_line_color = None
+    for axis in plot.select(LinearAxis):
+        axis.formatter = plain_ticks()
     return plot
+
+
+#: As many decimals as tell the ticks apart, and 5·10⁻⁶ rather than 5.000e-6.
+_PLAIN = """
+if (tick === 0) return "0"
+const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : Math.abs(tick)
+const most = Math.max(...ticks.map(Math.abs))
+const far = most < 1e-3 || most >= 1e6
+const power = far ? Math.floor(Math.log10(most) + 1e-9) : 0
+const exact = step / 10 ** power
+const whole = (x) => Math.abs(x - Math.round(x)) <= 1e-6 * x
+let places = 0
+while (places < 12 && !whole(exact * 10 ** places)) places += 1
+const text = (tick / 10 ** power).toFixed(places).replace("-", "−")
+const raised = (n) => [...String(n)].map((c) => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]).join("")
+return far ? `${text}·10${raised(power)}` : text
+"""
+
+
+def plain_ticks() -> CustomJSTickFormatter:
+    """Numbers at an axis as people write them."""
+    return CustomJSTickFormatter(code=_PLAIN)
 
 
 def add_hover(

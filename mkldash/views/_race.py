@@ -12,9 +12,10 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._log import LogCurve, LogCurves, log_curves
+from mkldash.views._log import LogCurve, LogCurves, ends_of_rows, log_curves
+from mkldash.views._names import number
 from mkldash.views._palette import CURSOR, INK, LINES
-from mkldash.views._reading import Readable, column, thin
+from mkldash.views._reading import Readable, columns, thin
 from mkldash.views.base import Scene, View
 
 Array = NDArray[np.float64]
@@ -81,13 +82,15 @@ def race(trace: Readable, k: int, scene: Scene, along: str, least: float = -math
         while name in runs:
             name, twins = f"{rival.title} ({twins})", twins + 1
         runs[name] = (rival.trace, rival.done)
+    read = [columns(run, "gap", along) for run, _ in runs.values()]
     gaps, places = {}, []
-    for name, (run, _) in runs.items():
-        kept = thin(len(run))
-        gaps[name] = column(run, "gap")[kept]
-        places.append(np.maximum(column(run, along)[kept], least))
+    for name, (gap, place) in zip(runs, read, strict=True):
+        kept = thin(len(gap))
+        gaps[name] = gap[kept]
+        places.append(np.maximum(place[kept], least))
     curves = log_curves(gaps, least=scene.tol)
-    inside = 0 <= k < len(trace)
+    shown, where = read[0]
+    inside = 0 <= k < len(shown)
     return RaceInfo(
         names=tuple(runs),
         curves=curves,
@@ -96,20 +99,20 @@ def race(trace: Readable, k: int, scene: Scene, along: str, least: float = -math
             for place, curve in zip(places, curves.curves, strict=True)
         ),
         done=tuple(done for _, done in runs.values()),
-        reached=tuple(_first(run, along, scene.tol) for run, _ in runs.values()),
-        cursor=max(float(column(trace, along)[k]), least) if inside else math.nan,
-        at=float(column(trace, "gap")[k]) if inside else math.nan,
+        reached=tuple(_first(gap, place, scene.tol) for gap, place in read),
+        cursor=max(float(where[k]), least) if inside else math.nan,
+        at=float(shown[k]) if inside else math.nan,
         tol=scene.tol,
         left_out=max(0, len(scene.rivals) - (MOST - 1)),
     )
 
 
-def _first(run: Readable, along: str, tol: float | None) -> float:
+def _first(gap: Array, place: Array, tol: float | None) -> float:
     if tol is None:
         return math.nan
     with np.errstate(invalid="ignore"):
-        met = np.flatnonzero(column(run, "gap") <= tol)
-    return float(column(run, along)[met[0]]) if met.size else math.nan
+        met = np.flatnonzero(gap <= tol)
+    return float(place[met[0]]) if met.size else math.nan
 
 
 class RaceView(View):
@@ -217,10 +220,12 @@ class RaceView(View):
     def _describe(cls, info: RaceInfo) -> str:
         if not any(len(a) for a in info.along):
             return "No iteration yet."
-        gap = "infinite" if math.isinf(info.at) else f"{100 * info.at:.4g} percent"
-        text = "" if math.isnan(info.at) else (
-            f"{info.names[0]} is within {gap} {cls._said(info.cursor)}."
-        )  # fmt: skip
+        text = ""
+        if math.isinf(info.at):
+            text = f"{info.names[0]} has no certificate yet {cls._said(info.cursor)}."
+        elif not math.isnan(info.at):
+            within = f"{100 * info.at:.4g} percent"
+            text = f"{info.names[0]} is within {within} {cls._said(info.cursor)}."
         if info.tol is not None:
             order = np.argsort(info.reached)  # NaN last
             met = [
@@ -229,6 +234,13 @@ class RaceView(View):
             ]  # fmt: skip
             first = ", ".join(met) if met else "none yet"
             text += f" {100 * info.tol:.4g} percent reached by: {first}."
+        never = [
+            name + (" never had a certificate" if done else " has no certificate so far")
+            for name, curve, done in zip(info.names, info.curves.curves, info.done, strict=True)
+            if len(curve.kind) and np.all(curve.kind == "ceiling")
+        ]
+        if never:
+            text += f" {', '.join(never)}."
         if info.left_out:
             text += f" {info.left_out} more solvers are not drawn."
         return text.strip()
@@ -246,11 +258,14 @@ def _ends(info: RaceInfo) -> dict[str, np.ndarray]:
         zip(info.names, info.curves.curves, info.along, strict=True)
     ):
         colour = LINES[i][0]
-        for j in np.flatnonzero(curve.kind == "ceiling"):
+        for j in ends_of_rows(curve.kind == "ceiling"):
+            over = info.done[i] and j == len(x) - 1
             why = f"{name}: infinite, the lower bound is not yet above zero"
-            found.append((x[j], curve.drawn[j], colour, "triangle", 0.0, why))
+            if over:
+                why = f"{name}: ended without a certificate"
+            found.append((x[j], curve.drawn[j], colour, "triangle", float(over), why))
         for j in np.flatnonzero(curve.kind == "floor")[:1]:
-            why = f"{name}: zero, drawn at {info.curves.floor:.0e}"
+            why = f"{name}: zero, drawn at {number(info.curves.floor)}"
             found.append((x[j], curve.drawn[j], colour, "diamond", 0.0, why))
         if len(x) and curve.kind[-1] == "value":
             done = info.done[i]

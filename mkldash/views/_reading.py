@@ -12,7 +12,7 @@ from mkldash.solvers.base import Snapshot
 
 Array = NDArray[np.float64]
 
-__all__ = ["Readable", "column", "field", "is_violated", "thin"]
+__all__ = ["Readable", "column", "columns", "field", "is_violated", "thin"]
 
 #: A browser draws at most this many points of one curve (ARCHITECTURE: send
 #: deltas, bound what is drawn).  The trace keeps them all.
@@ -43,12 +43,35 @@ def column(trace: Readable | Sequence[Snapshot], name: str) -> Array:
     -------
     array, shape (n_recorded,)
     """
+    return columns(trace, name)[0]
+
+
+def columns(trace: Readable | Sequence[Snapshot], *names: str) -> tuple[Array, ...]:
+    """Several scalars of the same iterations, from one read: the trace may grow meanwhile.
+
+    What is drawn together is read together; two calls may differ in length.
+
+    Parameters
+    ----------
+    trace : Trace, or sequence of Snapshot
+    *names : str
+        As for `column`.
+
+    Returns
+    -------
+    tuple of array, shape (n_recorded,)
+        All of one length.
+    """
     read = getattr(trace, "columns", None)
     if read is not None:
-        found = read().get(name)
-        return np.full(len(trace), np.nan) if found is None else found.astype(np.float64)
-    return np.array(
-        [_number(getattr(trace[i], name, None)) for i in range(len(trace))], dtype=np.float64
+        found = read()
+        n = min((len(values) for values in found.values()), default=0)
+        blank = np.full(n, np.nan)
+        return tuple(np.asarray(found.get(name, blank)[:n], dtype=np.float64) for name in names)
+    rows = [trace[i] for i in range(len(trace))]
+    return tuple(
+        np.array([_number(getattr(row, name, None)) for row in rows], dtype=np.float64)
+        for name in names
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
 from mkldash.views._palette import GHOST, LOWER, UPPER
-from mkldash.views._reading import Readable, column, thin
+from mkldash.views._reading import Readable, columns, thin
 from mkldash.views.base import EMPTY, Scene, View
 
 Array = NDArray[np.float64]
@@ -51,23 +51,25 @@ class AccuracyView(View):
         "Scored for the iterations that are drawn."
     )
     formula = (
-        r"\hat y(x)=\operatorname{sign}\Big(\sum_k\theta_k\sum_i\alpha_iy_iK_k(x_i,x)+b\Big),"
-        r"\qquad\text{support vectors: }\alpha_i>0"
+        r"\text{class of }x:\ \operatorname{sign}f(x)\qquad "
+        r"f(x)=\sum_k\theta_k\sum_i\alpha_iy_iK_k(x_i,x)+b\qquad "
+        r"\text{support vectors: }\alpha_i>0"
     )
     order = 50
 
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> AccuracyInfo:
         """See `View.prepare`."""
-        train = column(trace, "train_accuracy")
+        numbers, train, test, vectors = columns(
+            trace, "iteration", "train_accuracy", "test_accuracy", "support_vectors"
+        )
         scored = np.flatnonzero(~np.isnan(train))
         scored = scored[thin(len(scored))]
-        numbers = column(trace, "iteration")
         return AccuracyInfo(
             iteration=numbers[scored],
             train=100 * train[scored],
-            test=100 * column(trace, "test_accuracy")[scored],
-            vectors=column(trace, "support_vectors")[scored],
+            test=100 * test[scored],
+            vectors=vectors[scored],
             cursor=int(numbers[k]) if 0 <= k < len(numbers) else 0,
         )
 
@@ -77,6 +79,7 @@ class AccuracyView(View):
             self.title, "iteration", "accuracy (%)", x_range=self._x, y_range=self._y, right=60
         )
         self._source = ColumnDataSource({"x": [], "train": [], "test": [], "vectors": []})
+        self._tested = ColumnDataSource({"x": [], "test": []})
         plot.extra_y_ranges = {"vectors": self._y2}
         axis = LinearAxis(y_range_name="vectors", axis_label="support vectors")
         axis.minor_tick_line_color = None
@@ -89,7 +92,7 @@ class AccuracyView(View):
             "x", "train", source=self._source, color=LOWER, line_width=2.2, line_dash=[8, 4],
             legend_label="train",
         )  # fmt: skip
-        plot.line("x", "test", source=self._source, color=UPPER, line_width=2.5,
+        plot.line("x", "test", source=self._tested, color=UPPER, line_width=2.5,
                   legend_label="test")  # fmt: skip
         self._cursor = plotting.cursor_line(plot)
         plotting.legend(plot)
@@ -106,6 +109,13 @@ class AccuracyView(View):
             "x": info.iteration, "train": info.train, "test": info.test, "vectors": info.vectors
         }  # fmt: skip
         plotting.write(self._source, columns, full=self.full_frames)
+        # A curve without data has no place in the legend.
+        there = len(info.test) and not np.isnan(info.test).all()
+        tested = {"x": info.iteration, "test": info.test} if there else {
+            "x": np.empty(0), "test": np.empty(0)
+        }  # fmt: skip
+        plotting.write(self._tested, tested, full=self.full_frames)
+        plotting.legend_shows(self.figure(), "test", bool(there))
         end = max(float(info.iteration[-1]) if len(info.iteration) else 0.0, info.cursor)
         plotting.grow(self._x, plotting.nice_ceiling(end))
         values = np.concatenate([info.train, info.test])

@@ -11,6 +11,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import number
 from mkldash.views._palette import GHOST, LOWER, UPPER
 from mkldash.views._reading import Readable
 from mkldash.views.base import EMPTY, Scene, View
@@ -61,9 +62,10 @@ class AccuracyByRhoView(View):
         "large one ties it to K, where the plain SVM (dashes across) is met again."
     )
     formula = (
-        r"\min_{G\succeq0}\max_\alpha\ \mathbf{e}^\top\alpha-\tfrac12(y\circ\alpha)^\top "
-        r"G(y\circ\alpha)+\tfrac{\rho}{2}\lVert G-K\rVert_F^2\qquad "
-        r"\rho\to\infty:\ G=K"
+        r"\min_{\theta,\,G\succeq0}\ \max_\alpha\ \mathbf{e}^\top\alpha-\tfrac12a^\top Ga"
+        r"+\tfrac{\rho}{2}\lVert G-K_\theta\rVert_F^2,\quad a_i=y_i\alpha_i\qquad "
+        r"K_\theta=\sum_k\theta_kK_k\quad\text{(one kernel: }\theta=1)\qquad "
+        r"\rho\to\infty:\ G=K_\theta"
     )
     order = 45
 
@@ -170,7 +172,7 @@ class AccuracyByRhoView(View):
         best = int(np.nanargmax(values))
         text = (
             f"{len(info.rho)} of {info.planned} values of ρ are solved; best {name} accuracy "
-            f"{values[best]:.1f} percent, at ρ = {info.rho[best]:.3g}"
+            f"{values[best]:.1f} percent, at ρ = {number(info.rho[best])}"
         )
         beside = "" if math.isnan(plain) else f", beside {plain:.1f} percent of the plain SVM"
         return f"{text}{beside}."

@@ -135,6 +135,8 @@ class Scene:
         Set when the data have two features.
     labels : array, shape (n_rows,), or None
         +1 or -1 for all training rows.
+    classes : tuple of str
+        What -1 and +1 mean.
     rho : float or None
         The neighborhood parameter of the shown run.
     gram : Gram or None
@@ -150,6 +152,7 @@ class Scene:
     ghost_label: str = "previous run"
     points: Points | None = None
     labels: Array | None = None
+    classes: tuple[str, str] = ("class -1", "class +1")
     rho: float | None = None
     gram: Gram | None = None
     solver: str = ""

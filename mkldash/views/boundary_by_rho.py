@@ -11,6 +11,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import number
 from mkldash.views._palette import ACCENT, INK, LEVEL, NEGATIVE, OLIVE, POSITIVE, blend
 from mkldash.views._reading import Readable
 from mkldash.views.base import EMPTY, Points, Scene, View
@@ -67,6 +68,7 @@ class BoundaryByRhoView(View):
     )
     formula = (
         r"f_\rho(x)=\sum_i\alpha_i(\rho)\,y_i\,\kappa(x_i,x)+b(\rho)=0\qquad "
+        r"\kappa=\sum_k\theta_k(\rho)K_k\quad\text{(one kernel: }\theta=1)\qquad "
         r"\rho\to\infty:\ \text{the plain SVM}"
     )
     order = 46
@@ -162,12 +164,12 @@ class BoundaryByRhoView(View):
             return ()
         minus, plus = info.points.classes
         present = () if info.nearest is None else (
-            ("━", INK, f"at present, ρ = {info.rho[info.nearest]:.3g}"),
+            ("━", INK, f"at present, ρ = {number(info.rho[info.nearest])}"),
         )  # fmt: skip
         return (
             ("●", NEGATIVE, minus), ("▲", POSITIVE, plus),
-            ("─", _PALETTE[0], f"ρ = {info.window[0]:.3g}"),
-            ("─", _PALETTE[-1], f"ρ = {info.window[1]:.3g}"), *present,
+            ("─", _PALETTE[0], f"ρ = {number(info.window[0])}"),
+            ("─", _PALETTE[-1], f"ρ = {number(info.window[1])}"), *present,
         )  # fmt: skip
 
     @staticmethod
@@ -179,10 +181,10 @@ class BoundaryByRhoView(View):
             return "No boundary has been computed yet."
         text = (
             f"{len(info.rho)} of {info.planned} decision boundaries are drawn, for ρ from "
-            f"{info.rho[0]:.3g} to {info.rho[-1]:.3g}."
+            f"{number(info.rho[0])} to {number(info.rho[-1])}."
         )
         if info.nearest is not None:
-            text += f" The thick one is at ρ = {info.rho[info.nearest]:.3g}."
+            text += f" The thick one is at ρ = {number(info.rho[info.nearest])}."
         return text
 
 

@@ -11,8 +11,9 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import apart
 from mkldash.views._palette import ALERT, CURSOR, GHOST, LOWER, UPPER
-from mkldash.views._reading import Readable, column, is_violated, thin
+from mkldash.views._reading import Readable, columns, is_violated, thin
 from mkldash.views.base import EMPTY, Scene, View
 
 Array = NDArray[np.float64]
@@ -81,8 +82,8 @@ class BoundsView(View):
     )
     formula = (
         r"\text{upper}=\tfrac12\sum_k\theta_k u_k+C\sum_i\max(0,\,1-y_if(x_i))\qquad "
-        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12\max_{\theta'\in\Theta}u^\top\theta',"
-        r"\quad u_k=a^\top K_ka"
+        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12\max_{\theta'\in\Theta}u^\top\theta'\qquad "
+        r"u_k=a^\top K_ka,\quad a_i=y_i\alpha_i"
     )
     order = 10
     every_frame = True
@@ -90,15 +91,15 @@ class BoundsView(View):
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
         """See `View.prepare`."""
-        upper, lower = column(trace, "upper"), column(trace, "lower")
+        numbers, upper, lower, level = columns(trace, "iteration", "upper", "lower", "level")
         kept = thin(len(upper))
-        numbers = column(trace, "iteration")
+        aimed = not np.isnan(level).all()
         empty = np.empty(0)
         ghost: tuple[Array, Array, Array] = (empty, empty, empty)
         if scene.ghost is not None and len(scene.ghost):
-            g_upper, g_lower = column(scene.ghost, "upper"), column(scene.ghost, "lower")
-            g = thin(len(g_upper))
-            ghost = (column(scene.ghost, "iteration")[g], g_upper[g], g_lower[g])
+            old, old_upper, old_lower = columns(scene.ghost, "iteration", "upper", "lower")
+            g = thin(len(old))
+            ghost = (old[g], old_upper[g], old_lower[g])
         inside = 0 <= k < len(upper)
         return BoundsInfo(
             iteration=numbers[kept],
@@ -111,6 +112,8 @@ class BoundsView(View):
             ghost_upper=ghost[1],
             ghost_lower=ghost[2],
             window=_window(upper, lower),
+            level=level[kept] if aimed else empty,
+            level_at=float(level[k]) if inside else math.nan,
         )
 
     def _build(self) -> figure:
@@ -176,7 +179,7 @@ class BoundsView(View):
         upper, lower = info.at
         text = (
             f"At iteration {info.cursor} the optimum is certified to lie between "
-            f"{lower:,.4f} and {upper:,.4f}."
+            f"{' and '.join(apart(lower, upper))}."
         )
         if len(info.broken):
             text += f" A bound is VIOLATED at {len(info.broken)} iterations."

@@ -162,6 +162,9 @@ class DecisionBoundaryView(View):
         if info.points is None:
             return ()
         minus, plus = info.points.classes
+        if len(info.support) and not info.support.any():
+            why = ("", "", "α = 0 yet: no boundary")
+            return (("●", NEGATIVE, minus), ("▲", POSITIVE, plus), why)
         return (
             ("●", NEGATIVE, minus), ("▲", POSITIVE, plus), ("○", "", "support vector"),
             ("◉", "", "at the bound C"), ("╌", GHOST, "margin"),
@@ -172,6 +175,8 @@ class DecisionBoundaryView(View):
         """See `View.describe`."""
         if info.points is None:
             return "The data do not have two features."
+        if len(info.support) and not info.support.any():
+            return f"At iteration {info.cursor} α = 0 yet: there is no boundary."
         return (
             f"At iteration {info.cursor}, {int(info.support.sum())} of {len(info.support)} points "
             f"are support vectors, {int(info.bounded.sum())} of them at the bound C."

@@ -10,6 +10,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import number
 from mkldash.views._palette import ACCENT, INK, NEGATIVE, POSITIVE
 from mkldash.views._reading import Readable, field
 from mkldash.views.base import EMPTY, Scene, View
@@ -86,8 +87,8 @@ class DualCoefficientsView(View):
         "a bar could be left out. Both classes pull equally hard in total."
     )
     formula = (
-        r"0\le\alpha_i\le C,\qquad \sum_{y_i=+1}\alpha_i=\sum_{y_i=-1}\alpha_i\qquad "
-        r"f(x)=\sum_i\alpha_iy_i\,\kappa(x_i,x)+b"
+        r"0\le\alpha_i\le C,\quad \sum_{y_i=+1}\alpha_i=\sum_{y_i=-1}\alpha_i\qquad "
+        r"f(x)=\sum_i\alpha_iy_i\,\kappa(x_i,x)+b,\quad\kappa=\sum_k\theta_kK_k"
     )
     order = 30
 
@@ -116,7 +117,7 @@ class DualCoefficientsView(View):
             counts=(zero, len(alpha) - zero - int(bounded.sum()), int(bounded.sum())),
             sums=(float(alpha[y <= 0].sum()), float(alpha[y > 0].sum())),
             cost=cost,
-            classes=_NOTHING.classes if scene.points is None else scene.points.classes,
+            classes=scene.classes if scene.points is None else scene.points.classes,
         )
 
     def _build(self) -> figure:
@@ -181,7 +182,7 @@ class DualCoefficientsView(View):
         elif self._y.end != 1.15 * info.cost:
             self._y.end = 1.15 * info.cost
         side = self.figure().yaxis[0]
-        text = f"α (C = {info.cost:g} lies far above)" if low else "α"
+        text = f"α (C = {number(info.cost, 6)} lies far above)" if low else "α"
         if side.axis_label != text:
             side.axis_label = text
         self._label(info)
@@ -212,9 +213,11 @@ class DualCoefficientsView(View):
     def marks(info: DualCoefficientsInfo) -> tuple[tuple[str, str, str], ...]:
         """See `View.marks`."""
         bars: tuple[tuple[str, str, str], ...] = (("▮", ACCENT, "α"),)
+        if len(info.row) and info.counts[0] == sum(info.counts):
+            return (("", "", "α = 0 yet: no row pulls"),)
         if len(info.side) and info.side[0] != 0:
             bars = (("▮", NEGATIVE, info.classes[0]), ("▮", POSITIVE, info.classes[1]))
-        return (*bars, ("╌", INK, f"C = {info.cost:g}"), ("▾", "", "at the bound C"))
+        return (*bars, ("╌", INK, f"C = {number(info.cost, 6)}"), ("▾", "", "at the bound C"))
 
     @staticmethod
     def describe(info: DualCoefficientsInfo) -> str:
@@ -224,7 +227,7 @@ class DualCoefficientsView(View):
         zero, between, full = info.counts
         text = (
             f"At iteration {info.cursor}, {zero} of {sum(info.counts)} rows have α = 0, {between} "
-            f"lie in between and {full} are at C = {info.cost:g}."
+            f"lie in between and {full} are at C = {number(info.cost, 6)}."
         )
         if info.side[0] != 0:
             text += f" Sum of α in each class: {info.sums[0]:.4g} and {info.sums[1]:.4g}."

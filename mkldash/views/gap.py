@@ -11,9 +11,10 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._log import LogCurve, LogCurves, log_curves
+from mkldash.views._log import LogCurve, LogCurves, ends_of_rows, log_curves
+from mkldash.views._names import number
 from mkldash.views._palette import ACCENT, CURSOR, GHOST
-from mkldash.views._reading import Readable, column, thin
+from mkldash.views._reading import Readable, columns, thin
 from mkldash.views.base import EMPTY, Scene, View
 
 Array = NDArray[np.float64]
@@ -70,11 +71,11 @@ class GapView(View):
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> GapInfo:
         """See `View.prepare`."""
-        gap, numbers = column(trace, "gap"), column(trace, "iteration")
+        gap, numbers = columns(trace, "gap", "iteration")
         kept = thin(len(gap))
         old, old_numbers = np.empty(0), np.empty(0)
         if scene.ghost is not None:
-            old, old_numbers = column(scene.ghost, "gap"), column(scene.ghost, "iteration")
+            old, old_numbers = columns(scene.ghost, "gap", "iteration")
             some = thin(len(old))
             old, old_numbers = old[some], old_numbers[some]
         curves = log_curves({"this run": gap[kept], "previous run": old}, least=scene.tol)
@@ -134,8 +135,8 @@ class GapView(View):
             self._run, {"x": x, "y": joined, "percent": 100 * joined}, full=self.full_frames
         )
         plotting.write(self._ghost, {"x": old_x, "y": old_joined}, full=self.full_frames)
-        odd = run.kind != "value"
-        floor = f"zero or below, drawn at {info.curves.floor:.0e}"
+        odd = np.union1d(ends_of_rows(run.kind == "ceiling"), np.flatnonzero(run.kind == "floor"))
+        floor = f"zero or below, drawn at {number(info.curves.floor)}"
         low = run.kind[odd] == "floor"
         plotting.write(
             self._edge,

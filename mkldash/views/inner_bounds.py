@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from bokeh.models import ColumnDataSource, CustomJSTickFormatter, Range1d
+from bokeh.models import ColumnDataSource, Range1d
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
@@ -17,12 +17,6 @@ from mkldash.views.base import EMPTY, Scene, View
 Array = NDArray[np.float64]
 
 __all__ = ["InnerBoundsInfo", "InnerBoundsView"]
-
-
-_TICK = """
-const short = Number(tick.toPrecision(3))
-return short === 0 || Math.abs(short) >= 1e-3 ? String(short) : short.toExponential()
-"""
 
 
 class InnerBoundsInfo(NamedTuple):
@@ -59,7 +53,7 @@ class InnerBoundsView(View):
     )
     formula = (
         r"p^2\;\le\;h^*=\min_{\theta\in\Theta}\sum_k\frac{\beta_k}{\theta_k}\;\le\;"
-        r"h(x)=s(x)\,g(x),\qquad p=\sum_k\sqrt{\beta_kq_k}"
+        r"h(x)=s(x)\,g(x)\qquad p=\sum_k\surd(\beta_kq_k)"
     )
     order = 60
 
@@ -90,8 +84,6 @@ class InnerBoundsView(View):
             self.title, "step of the inner iteration", "% above the best p²",
             x_range=self._x, y_range=self._y, left=78,
         )  # fmt: skip
-        # Differences of a millionth of a percent are normal here: 2e-5, not 2.000e-5.
-        plot.yaxis.formatter = CustomJSTickFormatter(code=_TICK)
         self._source = ColumnDataSource({"x": [], "upper": [], "lower": []})
         plot.varea("x", "lower", "upper", source=self._source, color=LOWER, alpha=0.12)
         top = plot.line(

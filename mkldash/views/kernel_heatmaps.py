@@ -91,11 +91,13 @@ class KernelHeatmapsView(View):
     title = "The kernel and its neighbor: K + rank-one part = G*"
     needs = frozenset({"alpha", "shift", "gram"})
     caption = (
-        "Rows and columns are training rows, by class. What is learnt lifts pairs within a "
+        "Rows and columns are training rows, by class. K is the kernel, or the weighted sum of "
+        "several at the cursor. What is learnt lifts pairs within a "
         "class and lowers pairs of different classes, the more the harder both rows pull. "
         "All share one colour scale, but a small rank-one part is drawn stronger, as said below it."
     )
     formula = (
+        r"K=\sum_k\theta_kK_k\quad\text{(one kernel: }\theta=1)\qquad "
         r"G^*=K+\tfrac{1}{2\rho}(y\circ\alpha)(y\circ\alpha)^\top\qquad "
         r"\lVert G^*-K\rVert_F=\tfrac{1}{2\rho}\lVert\alpha\rVert^2"
     )

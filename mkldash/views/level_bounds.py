@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
 from mkldash.views import _plotting as plotting
 from mkldash.views._palette import LEVEL
-from mkldash.views._reading import Readable, column, thin
-from mkldash.views.base import EMPTY, Scene
 from mkldash.views.bounds import BoundsInfo, BoundsView
 
 __all__ = ["NeighborhoodBoundsView"]
@@ -27,28 +24,19 @@ class NeighborhoodBoundsView(BoundsView):
     needs = frozenset({"upper", "lower", "shift"})
     caption = (
         "The best value that is possible lies between upper and lower bound; when they meet, "
-        "nothing is left to gain. The level method aims at the level in between."
+        "nothing is left to gain. With the level method: a third line, the level it aims at."
     )
     formula = (
-        r"\text{upper}=\tfrac12 a^\top Ka+\tfrac{3}{8\rho}\lVert\alpha\rVert^4"
-        r"+C\sum_i\max(0,\,1-y_i((G^*a)_i+b)),\quad a_i=y_i\alpha_i\qquad "
-        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12 a^\top Ka"
-        r"-\tfrac{1}{8\rho}\lVert\alpha\rVert^4,"
-        r"\quad G^*=K+\tfrac{1}{2\rho}aa^\top\qquad "
-        r"\text{level}=\tau\,\text{lower}+(1-\tau)\,\text{upper}"
+        r"\text{upper}=\tfrac12a^\top K_\theta a+\tfrac{3}{8\rho}\lVert\alpha\rVert^4"
+        r"+C\sum_i\max(0,\,1-y_if_i)\qquad "
+        r"\text{lower}=\mathbf{e}^\top\alpha-\tfrac12\max_{\theta'\in\Theta}a^\top K_{\theta'}a"
+        r"-\tfrac{1}{8\rho}\lVert\alpha\rVert^4\qquad "
+        r"K_\theta=\sum_k\theta_kK_k\quad\text{(one kernel: }\theta=1)\qquad "
+        r"a_i=y_i\alpha_i,\quad f=G^*a+b,\quad G^*=K_\theta+\tfrac{1}{2\rho}aa^\top\qquad "
+        r"\text{with the level method: level}=\tau\,\text{lower}+(1-\tau)\,\text{upper}"
     )
     order = 10
     replaces = "bounds"
-
-    @staticmethod
-    def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
-        """See `View.prepare`."""
-        info = BoundsView.prepare(trace, k, scene)
-        level = column(trace, "level")
-        if np.isnan(level).all():
-            return info
-        at = float(level[k]) if 0 <= k < len(level) else math.nan
-        return info._replace(level=level[thin(len(level))], level_at=at)
 
     def _build(self) -> figure:
         plot = super()._build()
@@ -64,7 +52,7 @@ class NeighborhoodBoundsView(BoundsView):
 
     def _write(self, info: BoundsInfo) -> None:
         super()._write(info)
-        columns = {"x": info.iteration[: len(info.level)], "y": info.level}
+        columns = {"x": info.iteration if len(info.level) else info.level, "y": info.level}
         plotting.write(self._level, columns, full=self.full_frames)
         plotting.legend_shows(self.figure(), _NAME, len(info.level) > 0)
 

@@ -111,7 +111,7 @@ class LevelPlaneView(View):
     formula = (
         r"f(\alpha)=\tfrac12(y\circ\alpha)^\top K(y\circ\alpha)"
         r"+\tfrac{1}{8\rho}\lVert\alpha\rVert^4-\mathbf{e}^\top\alpha\qquad "
-        r"\text{cut }j:\ f(\alpha_j)+f'(\alpha_j)^\top(\alpha-\alpha_j)\le\ell\qquad "
+        r"\text{cut }j:\ f(\alpha_j)+f'(\alpha_j)^\top(\alpha-\alpha_j)\le\ell=-\text{level}\qquad "
         r"\alpha_{i+1}=\arg\min\ \lVert\alpha-\alpha_i\rVert^2\ \text{over all cuts}"
     )
     order = 12
@@ -273,10 +273,12 @@ class LevelPlaneView(View):
         cuts: tuple[tuple[str, str, str], ...] = ()
         if len(info.level_set):
             cuts = (("╌", LEVEL, "cut at the level"), ("■", LEVEL, "level set"))
-        step = "projection onto it" if cuts else "next step"
+        step: tuple[tuple[str, str, str], ...] = ()
+        if info.following is not None:
+            step = (("→", CURSOR, "projection onto it" if cuts else "next step"),)
         return (
             ("△", INK, "feasible"), ("◎", ACCENT, "equal f"), ("★", ACCENT, "optimum"), *cuts,
-            ("●", CURSOR, f"iterate {info.cursor}"), ("→", CURSOR, step),
+            ("●", CURSOR, f"iterate {info.cursor}"), *step,
         )  # fmt: skip
 
     @staticmethod

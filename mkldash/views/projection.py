@@ -21,10 +21,17 @@ Array = NDArray[np.float64]
 __all__ = ["MOST_BENDS", "ProjectionInfo", "ProjectionView"]
 
 #: Breakpoints drawn.
-MOST_BENDS = 200
+MOST_BENDS = 400
+
+#: The curve goes on beyond the window by so many times its width: an axis that stays where
+#: it was shows more than the window.
+_BEYOND = 1.3
 
 #: So few are all in the picture.
 _FEW = 24
+
+
+_NONE_YET = "no projection has been made yet"
 
 
 class ProjectionInfo(NamedTuple):
@@ -34,7 +41,9 @@ class ProjectionInfo(NamedTuple):
     ----------
     cursor : int
     shift, value : array, shape (n_drawn,)
-        The curve, exact at each of these; bends and both ends of the window.
+        The curve, exact at each of these: bends, and ends beyond every axis.
+    window : tuple of float
+        Multipliers worth showing.
     bends : array, shape (n_bends,)
         Breakpoints drawn.
     bend_values : array, shape (n_bends,)
@@ -51,6 +60,7 @@ class ProjectionInfo(NamedTuple):
     cursor: int
     shift: Array
     value: Array
+    window: tuple[float, float]
     bends: Array
     bend_values: Array
     n_bends: int
@@ -60,7 +70,7 @@ class ProjectionInfo(NamedTuple):
 
 
 _NOTHING = ProjectionInfo(
-    0, np.empty(0), np.empty(0), np.empty(0), np.empty(0), 0, math.nan, math.nan, None
+    0, np.empty(0), np.empty(0), (-1.0, 1.0), np.empty(0), np.empty(0), 0, math.nan, math.nan, None
 )
 
 
@@ -95,7 +105,9 @@ class ProjectionView(View):
         bends = breakpoints(v, y, cost)
         flat = _flat(bends, root, v, y, cost)
         low, high = _window(bends, root, flat)
-        inside = bends[(bends > low) & (bends < high)]
+        beyond = _BEYOND * (high - low)
+        first, last = low - beyond, high + beyond
+        inside = bends[(bends > first) & (bends < last)]
         near = np.searchsorted(inside, root)
         kept = np.unique(
             np.concatenate([
@@ -104,12 +116,13 @@ class ProjectionView(View):
             ]).astype(np.intp)
         )  # fmt: skip
         shown = inside[kept] if len(inside) else inside
-        shift = np.concatenate([[low], shown, [high]])
+        shift = np.concatenate([[first], shown, [last]])
         value = imbalance(shift, v, y, cost)
         return ProjectionInfo(
             cursor=cursor,
             shift=shift,
             value=value,
+            window=(low, high),
             bends=shown,
             bend_values=value[1:-1],
             n_bends=len(bends),
@@ -151,22 +164,28 @@ class ProjectionView(View):
         spot = np.array([info.root] if known else [])
         plotting.write(self._root, {"x": spot, "y": np.zeros(len(spot))}, full=full)
         self._at.visible = known
+        axis = self.figure().xaxis[0]
         if not known:
+            if axis.axis_label != _NONE_YET:
+                axis.axis_label = _NONE_YET
             return
         self._at.location = info.root
-        plotting.fit(self._x, float(info.shift[0]), float(info.shift[-1]))
-        low, high = float(info.value.min()), float(info.value.max())
+        plotting.fit(self._x, *info.window)
+        high, low = (float(v) for v in np.interp(info.window, info.shift, info.value))
         margin = 0.05 * (high - low)
         plotting.fit(self._y, low - margin, high + margin)
         text = f"multiplier λ ({info.n_bends:,} bends)"
-        if len(info.bends) < info.n_bends:
-            text = f"multiplier λ ({len(info.bends)} of {info.n_bends:,} bends are shown)"
-        if self.figure().xaxis[0].axis_label != text:
-            self.figure().xaxis[0].axis_label = text
+        there = (info.bends >= self._x.start) & (info.bends <= self._x.end)
+        if there.sum() < info.n_bends:
+            text = f"multiplier λ ({there.sum()} of {info.n_bends:,} bends are shown)"
+        if axis.axis_label != text:
+            axis.axis_label = text
 
     @staticmethod
     def marks(info: ProjectionInfo) -> tuple[tuple[str, str, str], ...]:
         """See `View.marks`."""
+        if not math.isfinite(info.root):
+            return (("", "", _NONE_YET),)
         marks = [("●", ACCENT, "bend"), ("╌", INK, "zero: feasible"), ("◆", CURSOR, "root λ")]
         if info.flat is not None:
             marks.append(("━", LEVEL, "flat at zero: every λ here is a root"))
@@ -176,7 +195,7 @@ class ProjectionView(View):
     def describe(info: ProjectionInfo) -> str:
         """See `View.describe`."""
         if not math.isfinite(info.root):
-            return f"Iteration {info.cursor} was not made by a projection."
+            return f"At iteration {info.cursor} {_NONE_YET}."
         text = (
             f"At iteration {info.cursor} the projection's multiplier is {info.root:.6g}, where "
             f"the imbalance is {info.root_value:.1e}; the curve has {info.n_bends:,} bends."

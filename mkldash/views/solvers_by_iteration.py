@@ -23,7 +23,7 @@ class SolversByIterationView(RaceView):
     formula = (
         r"\text{gap}=\frac{\text{upper}}{\text{lower}}-1\qquad"
         r"\blacksquare\ \text{ended},\quad\circ\ \text{still running},"
-        r"\quad\triangle\ \text{infinite},\quad\diamond\ \text{zero}"
+        r"\quad\triangle\ \text{no certificate},\quad\diamond\ \text{zero}"
     )
     order = 21
 

@@ -21,12 +21,13 @@ class SolversByTimeView(RaceView):
     log_x = True
     caption = (
         "The same curves against time: seconds that the solver itself worked, without pauses "
-        "and drawing. Each grid line to the right is ten times longer."
+        "and drawing. Each grid line to the right is ten times longer. Below about ten "
+        "milliseconds most is waiting for the machine: only orders of magnitude count."
     )
     formula = (
         r"\text{gap}=\frac{\text{upper}}{\text{lower}}-1\qquad"
         r"\blacksquare\ \text{ended},\quad\circ\ \text{still running},"
-        r"\quad\triangle\ \text{infinite},\quad\diamond\ \text{zero}"
+        r"\quad\triangle\ \text{no certificate},\quad\diamond\ \text{zero}"
     )
     order = 22
 

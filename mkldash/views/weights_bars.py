@@ -63,11 +63,11 @@ class WeightsBarsView(View):
     title = "Largest kernel weights"
     needs = frozenset({"weights", "several_kernels"})
     caption = (
-        "How much each kernel counts in the combined kernel. Each has trace 1, so lengths "
+        "How much each kernel counts in the combined kernel. Each has the same trace, so lengths "
         "compare. The weights need not sum to 1: their constraint does (shown above)."
     )
     formula = (
-        r"K_\theta=\sum_k\theta_kK_k,\qquad \eta\sum_k\theta_k+(1-\eta)\sum_k\theta_k^2\le 1,"
+        r"K_\theta=\sum_k\theta_kK_k\qquad \eta\sum_k\theta_k+(1-\eta)\sum_k\theta_k^2\le 1,"
         r"\quad\theta\ge 0"
     )
     order = 30

@@ -32,6 +32,10 @@ __all__ = ["WeightsHeatmapInfo", "WeightsHeatmapView"]
 MOST_LABELS = 16
 
 
+#: Ticks of the colour bar, from powers of ten.
+_SHARE = "return tick == 0 ? 'max' : '10⁻' + '⁰¹²³⁴⁵⁶⁷⁸⁹'[Math.round(-tick)]"
+
+
 class WeightsHeatmapInfo(NamedTuple):
     """Numbers of the picture.
 
@@ -127,7 +131,7 @@ class WeightsHeatmapView(View):
             color_mapper=mapper, width=10, padding=4, margin=0,
             ticker=BasicTicker(desired_num_ticks=5), border_line_color=None,
             background_fill_alpha=0.0,
-            formatter=CustomJSTickFormatter(code="return tick == 0 ? 'max' : '10^' + tick"),
+            formatter=CustomJSTickFormatter(code=_SHARE),
         )  # fmt: skip
         plot.add_layout(bar, "right")
         plot.grid.grid_line_color = None

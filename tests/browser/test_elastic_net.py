@@ -281,3 +281,17 @@ def test_sigterm_ends_the_server_in_the_middle_of_a_run(browser):
     assert server.process.returncode == 0
     assert "Traceback" not in printed, printed
     walk.context.close()
+
+
+def test_a_formula_shows_its_root_sign(walk):
+    walk.open("data=two-moons&train_fraction=0.3&speed=1000")
+    walk.wait_run(1)
+    walk.page.get_by_role(
+        "button", name="What am I looking at? Inside the weight step (Algorithm 2)"
+    ).click()
+    root = walk.page.locator("math").get_by_text("√", exact=True)
+    expect(root).to_be_visible()
+    box = root.bounding_box()
+    assert box is not None
+    assert box["width"] > 3
+    assert box["height"] > 3

@@ -252,7 +252,7 @@ def test_a_solver_for_one_kernel_is_refused_before_many_are_built(
 ) -> None:
     monkeypatch.setattr(workload, "read_source", lambda choices: pytest.fail("data were read"))
     choices = Choices(problem=problem, data="liver", bank="paper", solver="level")
-    with pytest.raises(InputError, match="take --solver block-coordinate"):
+    with pytest.raises(InputError, match="take the solver block-coordinate"):
         prepare(choices)
 
 

@@ -193,11 +193,27 @@ class TestProjection:
         assert list(info.shift[near - 1 : near + 1]) == list(every[at - 1 : at + 1])
         view = ProjectionView()
         view.update(info)
-        assert f"{len(info.bends)} of 4,000 bends" in view.figure().xaxis[0].axis_label
+        axis = view.figure().x_range
+        shown = np.count_nonzero((info.bends >= axis.start) & (info.bends <= axis.end))
+        assert f"({shown} of 4,000 bends" in view.figure().xaxis[0].axis_label
+
+    def test_the_curve_reaches_both_edges_of_an_axis_that_stays(self):
+        rng = np.random.default_rng(3)
+        y = np.where(rng.random(2000) < 0.5, 1.0, -1.0)
+        view = ProjectionView()
+        for size in (1.0, 0.5, 0.3, 2.0, 0.9, 0.47):
+            target = size * rng.standard_normal(2000)
+            root = project(target, y, 1.0).shift
+            run = [SimpleNamespace(iteration=1, target=target, multiplier=root)]
+            info = ProjectionView.prepare(run, 0, Scene(cost=1.0, labels=y))
+            view.update(info)
+            axis = view.figure().x_range
+            assert info.shift[0] <= axis.start <= info.window[0]
+            assert info.shift[-1] >= axis.end >= info.window[1]
 
     def test_the_start_was_not_made_by_a_projection(self):
         info = ProjectionView.prepare([snapshot(0, 1.0, 0.5)], 0, Scene(cost=1.0, labels=Y))
-        assert "not made by a projection" in ProjectionView.describe(info)
+        assert "no projection has been made yet" in ProjectionView.describe(info)
         view = ProjectionView()
         view.update(info)
         assert not view._at.visible
