@@ -35,7 +35,8 @@ from mkldash.kernels.gaussian import Gaussian
 from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.fixed import Fixed
-from mkldash.solvers._cutting_planes import LeastNorm, Model, _shortest
+from mkldash.solvers._cutting_planes import Model
+from mkldash.solvers._least_norm import LeastNorm, by_daqp, by_piqp
 from mkldash.solvers.level import LevelMethod
 
 C, RHO, FACTOR = 1.0, 100.0, 4.0
@@ -54,14 +55,18 @@ Contender = Callable[[LeastNorm], Array]
 def problem_of(name: str) -> Problem:
     """The data set's problem at C, rho and the kernel width of Liu et al."""
     data = load(name)
-    X = np.asarray(data.X, dtype=float)
+    return problem_on(np.asarray(data.X, dtype=float), data.y)
+
+
+def problem_on(X: Array, y: Array) -> Problem:
+    """The same on rows at hand, standardised here."""
     spread = X.std(axis=0)
     X = (X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
     # Standardised columns: the mean of |x_i - x_j|^2 over all pairs is twice the variances.
     width = float(np.sqrt(FACTOR * 2.0 * X.var(axis=0).sum() / 2.0))
     term = KernelTerm(Gaussian(width), tuple(range(X.shape[1])), "all")
     bank = build_bank(X, [term], storage="dense", normalize=False)
-    return Problem(bank, data.y, Hinge(C), Fixed((1.0,)), RHO)
+    return Problem(bank, y, Hinge(C), Fixed((1.0,)), RHO)
 
 
 def instances(problem: Problem) -> Iterator[tuple[int, LeastNorm]]:
@@ -79,7 +84,7 @@ def instances(problem: Problem) -> Iterator[tuple[int, LeastNorm]]:
 
 def daqp(program: LeastNorm) -> Array:
     """As the level method calls it."""
-    return _shortest(program)[0]
+    return by_daqp(program).x
 
 
 def clarabel(program: LeastNorm) -> Array:
@@ -99,21 +104,8 @@ def clarabel(program: LeastNorm) -> Array:
 
 
 def piqp(program: LeastNorm) -> Array:
-    """Interior point with proximal terms, sparse; bounds are bounds."""
-    import piqp
-
-    n = program.low.size
-    solver = piqp.SparseSolver()
-    settings = solver.settings
-    settings.eps_abs = settings.eps_duality_gap_abs = TOLERANCE
-    settings.eps_rel = settings.eps_duality_gap_rel = 0.0
-    solver.setup(
-        sparse.eye(n, format="csc"), np.zeros(n),
-        sparse.csc_matrix(program.rows[:1]), np.zeros(1),
-        sparse.csc_matrix(program.rows[1:]), None, program.most, program.low, program.high,
-    )  # fmt: skip
-    solver.solve()
-    return np.array(solver.result.x)
+    """As the level method calls it: interior point with proximal terms, sparse."""
+    return by_piqp(program).x
 
 
 def proxsuite_sparse(program: LeastNorm) -> Array:

@@ -14,18 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.problems.projection import project
+from mkldash.solvers._least_norm import SOLVERS, LeastNorm
 
 Array = NDArray[np.float64]
 
-__all__ = ["Cut", "LeastNorm", "Minimum", "Model", "Nearest", "least_linear"]
+__all__ = ["Cut", "Minimum", "Model", "Nearest", "least_linear"]
 
 #: Tightest that HiGHS takes; the program is scaled to bounds and slopes of size one.
 _LP_TOLERANCE = 1e-10
-#: In units of a lower bound on the step.  Tighter, nearly parallel cuts make it cycle.
-_QP_TOLERANCE = 1e-9
-_QP_STEPS = 100_000
-_UNBOUNDED = -1e30
-_OPTIMAL = 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,38 +88,15 @@ class Nearest:
     excess : float
         How far the model lies above the level at `point`; negative below it.
     iterations : int
-        Changes of the active set.
+        Changes of the active set, or interior-point steps, of all solvers asked.
     optimal : bool
-        Whether the program ended as it should.
+        Whether a solver ended as it should, at a point close enough to the level.
     """
 
     point: Array
     excess: float
     iterations: int
     optimal: bool
-
-
-@dataclass(frozen=True, eq=False)
-class LeastNorm:
-    """min ||x||, low <= x <= high, rows[0]'x = 0, rows[1:] x <= most.
-
-    The step to the nearest point below a level, x = (a - alpha) / unit; the tangents'
-    rows have length one.
-
-    Attributes
-    ----------
-    rows : array, shape (1 + n_cuts, n_rows)
-    most : array, shape (n_cuts,)
-    low, high : array, shape (n_rows,)
-    unit : float
-        The least distance at which the point can be, so that ||x|| >= 1.
-    """
-
-    rows: Array
-    most: Array
-    low: Array
-    high: Array
-    unit: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +111,7 @@ class Model:
     y : array, shape (n_rows,)
         Labels, -1 or +1.
     C : float
+        Side of the box.
     """
 
     gradients: Array
@@ -210,36 +184,46 @@ class Model:
         point = project(found.x[:-1] * self.C, self.y, self.C).x
         return Minimum(multipliers / total, point, int(found.nit))
 
-    def nearest(self, alpha: Array, level: float) -> Nearest:
+    def nearest(self, alpha: Array, level: float, slack: float) -> Nearest:
         """The point nearest to feasible `alpha` at which no tangent exceeds `level`.
 
-        DAQP finds it, in units of the least distance at which the point can be: so
+        The solver works in units of the least distance at which the point can be: so
         its tolerances are relative to the step, however small that gets.  The exact
-        projection then takes away the last rounding errors of feasibility.
+        projection then takes away the last rounding errors of feasibility, and the
+        point is judged, not the status; the next solver is asked when it fails.
 
         Parameters
         ----------
         alpha : array, shape (n_rows,)
         level : float
             Not below the model's minimum.
+        slack : float
+            How far the model may lie above the level there.
         """
+        room = level - self.values(alpha)
         program = self.least_norm(alpha, level)
         if program is None:
-            return Nearest(alpha, float(self.values(alpha).max()) - level, 0, True)
-        x, iterations, optimal = _shortest(program)
-        if not np.isfinite(x).all():
-            x, optimal = np.zeros(alpha.size), False
-        point = project(alpha + program.unit * x, self.y, self.C).x
-        room = level - self.values(alpha)
-        excess = float((self.gradients @ (point - alpha) - room).max())
+            return Nearest(alpha, -float(room.min()), 0, True)
+        iterations = 0
+        for solve in SOLVERS:
+            found = solve(program)
+            iterations += found.iterations
+            sound = bool(np.isfinite(found.x).all())
+            x = found.x if sound else np.zeros(alpha.size)
+            point = project(alpha + program.unit * x, self.y, self.C).x
+            excess = float((self.gradients @ (point - alpha) - room).max())
+            optimal = sound and found.optimal and excess <= slack
+            if optimal:
+                break
         return Nearest(point, excess, iterations, optimal)
 
     def towards(self, point: Array, minimiser: Array, level: float) -> Array:
         """The first point below `level` on the way from `point` to the model's minimiser."""
         above, below = self.values(point) - level, self.values(minimiser) - level
         blocking = above > 0.0
-        drop = np.maximum(above[blocking] - below[blocking], np.finfo(float).tiny)
-        share = min(1.0, float((above[blocking] / drop).max(initial=0.0)))
+        # The minimiser may lie above the level within rounding: then all the way.
+        drop = np.maximum(above - below, above)[blocking]
+        share = float((above[blocking] / drop).max(initial=0.0))
         return np.asarray(point + share * (minimiser - point))
 
     def least_norm(self, alpha: Array, level: float) -> LeastNorm | None:
@@ -253,23 +237,7 @@ class Model:
         if not unit > 0.0:
             return None
         rows = np.vstack((self.y / np.sqrt(self.y.size), gradients / steepness[:, None]))
-        return LeastNorm(rows, apart / unit, -alpha / unit, (self.C - alpha) / unit, unit)
-
-
-def _shortest(program: LeastNorm) -> tuple[Array, int, bool]:
-    """The minimiser by DAQP, the number of steps, and whether it is optimal."""
-    import daqp
-
-    n_rows, n_cuts = program.low.size, program.most.size
-    upper = np.concatenate((program.high, [0.0], program.most))
-    lower = np.concatenate((program.low, [0.0], np.full(n_cuts, _UNBOUNDED)))
-    sense = np.zeros(upper.size, dtype=np.int32)
-    sense[n_rows] = 5  # an equality, always in the active set
-    x, _, flag, info = daqp.solve(
-        None, None, program.rows, upper, lower, sense,
-        primal_tol=_QP_TOLERANCE, dual_tol=_QP_TOLERANCE, iter_limit=_QP_STEPS,
-    )  # fmt: skip
-    return np.asarray(x), int(info["iterations"]), flag == _OPTIMAL
+        return LeastNorm.of(rows, apart, -alpha, self.C - alpha, unit)
 
 
 def least_linear(slope: Array, y: Array, C: float) -> float:

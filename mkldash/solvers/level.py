@@ -238,8 +238,8 @@ def _next_point(problem: Problem, last: LevelSnapshot) -> _Step | None:
     """
     level = -last.level
     model = Model.of(last.cuts, problem.y, problem.loss.C)
-    nearest = model.nearest(last.alpha, level)
-    if nearest.optimal and nearest.excess <= _ABOVE_LEVEL * last.model_gap:
+    nearest = model.nearest(last.alpha, level, _ABOVE_LEVEL * last.model_gap)
+    if nearest.optimal:
         return _Step(nearest.point, nearest.iterations)
     found = model.minimise()
     if found is None:
