@@ -8,13 +8,14 @@ is minimised over 0 <= alpha <= C, y'alpha = 0; -f is the dual of `Problem`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mkldash.problems.problem import Problem
+from mkldash.problems.problem import PrimalValue, Problem
 from mkldash.problems.weight_sets.fixed import Fixed
 from mkldash.solvers.base import Best, Snapshot, Solver, WarmStart
 
@@ -112,7 +113,11 @@ class OneKernel:
         return problem.loss.feasible(warm.alpha, problem.y)
 
     def certified(
-        self, last: Snapshot | None, alpha: Array, decision: Array, *, upper: float = np.inf
+        self,
+        last: Snapshot | None,
+        alpha: Array,
+        decision: Array,
+        others: Sequence[tuple[Array, Array]] = (),
     ) -> dict[str, Any]:
         """The fields of `OneKernelSnapshot` after `last`, both bounds certified.
 
@@ -122,32 +127,33 @@ class OneKernel:
             The one before; None for iteration 0.
         alpha, decision : array, shape (n_rows,)
             Feasible, and K a.
-        upper : float
-            An upper bound of the solver's own (of a model).
+        others : sequence of the same pairs
+            More points that may be the best one and that bound the optimum.
         """
         problem = self.problem
-        primal = problem.primal(self.theta, alpha, problem.bank.combine(self.theta), decision)
-        forms = None
-        if problem.bank.n_kernels == 1 and self.theta[0] > 0.0:
-            forms = np.array([max(0.0, float(problem.signed(alpha) @ decision)) / self.theta[0]])
-        dual = problem.dual(alpha, forms)
+        primal = self.primal(alpha, decision)
         weights = problem.bank.weights(self.theta)
         iteration = 0 if last is None else last.iteration + 1
         best = None if last is None else last.best
-        if best is None or primal.objective < best.objective:
-            best = Best(
-                iteration=iteration,
-                objective=primal.objective,
-                weights=weights,
-                alpha=alpha,
-                bias=primal.bias,
-            )
+        # alpha = 0 certifies zero, so no bound below it is ever reported.
+        lower = 0.0 if last is None else last.lower
+        for point, product in ((alpha, decision), *others):
+            value = primal if point is alpha else self.primal(point, product)
+            lower = max(lower, self._dual(point, product))
+            if best is None or value.objective < best.objective:
+                best = Best(
+                    iteration=iteration,
+                    objective=value.objective,
+                    weights=weights,
+                    alpha=point,
+                    bias=value.bias,
+                )
+        assert best is not None
         return {
             "iteration": iteration,
             "objective": primal.objective,
-            "upper": min(best.objective, upper, np.inf if last is None else last.upper),
-            # alpha = 0 certifies zero, so no bound below it is ever reported.
-            "lower": max(0.0 if last is None else last.lower, dual.objective),
+            "upper": best.objective,
+            "lower": lower,
             "best_iteration": best.iteration,
             "best": best,
             "weights": weights,
@@ -158,3 +164,15 @@ class OneKernel:
             "support_vectors": int(np.count_nonzero(alpha)),
             "bounded": int(np.count_nonzero(alpha >= problem.loss.C)),
         }
+
+    def primal(self, alpha: Array, decision: Array) -> PrimalValue:
+        """`Problem.primal`, given `decision` = K a."""
+        problem = self.problem
+        return problem.primal(self.theta, alpha, problem.bank.combine(self.theta), decision)
+
+    def _dual(self, alpha: Array, decision: Array) -> float:
+        """`Problem.dual`, given `decision` = K a."""
+        problem, forms = self.problem, None
+        if problem.bank.n_kernels == 1 and self.theta[0] > 0.0:
+            forms = np.array([max(0.0, float(problem.signed(alpha) @ decision)) / self.theta[0]])
+        return problem.dual(alpha, forms).objective

@@ -13,6 +13,7 @@ from mkldash.errors import InputError
 from mkldash.problems.problem import Problem
 from mkldash.solvers._cutting_planes import Cut, Minimum, Model
 from mkldash.solvers._one_kernel import OneKernel, OneKernelSnapshot, OneKernelSolver
+from mkldash.solvers._recovery import recovered
 from mkldash.solvers.base import CANCELLED, Snapshot, WarmStart, option
 
 Array = NDArray[np.float64]
@@ -39,7 +40,8 @@ class LevelSnapshot(OneKernelSnapshot):
         bounds on the scale of the objective: minus the paper's l.
     model_upper : float
         Upper bound from the model: minus its minimum; infinite when storage is
-        not exact, since the tangents are then those of another kernel.
+        not exact, since the tangents are then those of another kernel.  `upper`
+        is the primal value of `best` and may lie on either side.
     model_minimum : float
         The highest certified lower bound on the model's minimum so far, on the
         paper's scale.
@@ -134,7 +136,7 @@ class LevelMethod(OneKernelSolver):
             last = self._evaluate(kernel, None, _Step(kernel.start(warm)), cancel)
             yield last
         while cancel[0] != CANCELLED and not _finished(last):
-            step = _next_point(problem, last)
+            step = _next_point(kernel, last)
             if step is None or np.array_equal(step.alpha, last.alpha):
                 return
             last = self._evaluate(kernel, last, step, cancel)
@@ -157,7 +159,7 @@ class LevelMethod(OneKernelSolver):
         cuts = (cut,) if last is None else (*last.cuts, cut)
         least = min(cut.value for cut in cuts)
         events = list(step.events)
-        model = Model.of(cuts, problem.y, problem.loss.C)
+        model = Model.of(cuts, problem.y, kernel.problem.loss.C)
         # With the time up, any average of the tangents still certifies a bound.
         found = None if cancel[0] else model.minimise()
         solved = found is not None
@@ -173,13 +175,13 @@ class LevelMethod(OneKernelSolver):
         if kept.size < len(cuts):
             events.append(f"gap halved: {len(cuts) - kept.size} of {len(cuts)} cuts dropped")
         exact = not problem.bank.residuals.any()
-        model_upper = -minimum if exact else np.inf
+        others = recovered(kernel, cuts, found.multipliers) if solved else ()
         return LevelSnapshot(
-            **kernel.certified(last, cut.alpha, decision, upper=model_upper),
+            **kernel.certified(last, cut.alpha, decision, others),
             inner_solves=1 if last is None else last.inner_solves + 1,
             events=tuple(events),
             level=-(self.tau * least + (1.0 - self.tau) * minimum),
-            model_upper=model_upper,
+            model_upper=-minimum if exact else np.inf,
             model_minimum=minimum,
             cuts=tuple(cuts[j] for j in kept),
             multipliers=found.multipliers[kept],
@@ -229,7 +231,7 @@ class _Step:
     failed: bool = False
 
 
-def _next_point(problem: Problem, last: LevelSnapshot) -> _Step | None:
+def _next_point(kernel: OneKernel, last: LevelSnapshot) -> _Step | None:
     """The last point's projection onto the level set; None when there is no next point.
 
     Near the optimum all gradients are nearly parallel where alpha is free, and the
@@ -237,7 +239,7 @@ def _next_point(problem: Problem, last: LevelSnapshot) -> _Step | None:
     does some point on the way there.
     """
     level = -last.level
-    model = Model.of(last.cuts, problem.y, problem.loss.C)
+    model = Model.of(last.cuts, kernel.problem.y, kernel.problem.loss.C)
     nearest = model.nearest(last.alpha, level, _ABOVE_LEVEL * last.model_gap)
     if nearest.optimal:
         return _Step(nearest.point, nearest.iterations)

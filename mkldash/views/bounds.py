@@ -42,6 +42,8 @@ class BoundsInfo(NamedTuple):
         Of the level method, NaN where it has none; empty for other solvers.
     level_at : float
         At the cursor.
+    model : array, shape (n_drawn,)
+        The upper bound of the level method's model; empty for other solvers.
     """
 
     iteration: Array
@@ -56,6 +58,7 @@ class BoundsInfo(NamedTuple):
     window: tuple[float, float]
     level: Array = np.empty(0)
     level_at: float = math.nan
+    model: Array = np.empty(0)
 
 
 def _window(upper: Array, lower: Array) -> tuple[float, float]:
@@ -91,7 +94,9 @@ class BoundsView(View):
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
         """See `View.prepare`."""
-        numbers, upper, lower, level = columns(trace, "iteration", "upper", "lower", "level")
+        numbers, upper, lower, level, model = columns(
+            trace, "iteration", "upper", "lower", "level", "model_upper"
+        )
         kept = thin(len(upper))
         aimed = not np.isnan(level).all()
         empty = np.empty(0)
@@ -114,6 +119,7 @@ class BoundsView(View):
             window=_window(upper, lower),
             level=level[kept] if aimed else empty,
             level_at=float(level[k]) if inside else math.nan,
+            model=model[kept] if aimed else empty,
         )
 
     def _build(self) -> figure:

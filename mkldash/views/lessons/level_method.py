@@ -188,7 +188,7 @@ def draw_level_bounds(runs: Mapping[str, Run], scene: Scene) -> Picture:
 
 
 def put_bounds(axes: Axes, info: BoundsInfo) -> None:
-    """Both bounds, and the level if there is one, onto given axes."""
+    """Both bounds, and the level and its model's bound if there are any, onto given axes."""
     low, high = info.window
     at = info.iteration
     axes.fill_between(at, info.lower, info.upper, color=LOWER, alpha=0.12, linewidth=0)
@@ -197,6 +197,8 @@ def put_bounds(axes: Axes, info: BoundsInfo) -> None:
     if len(info.level):
         axes.plot(at, info.level, color=LEVEL, linewidth=2.3, linestyle=(0, (1.5, 1.8)),
                   label="level")  # fmt: skip
+        axes.plot(at, info.model, color=LEVEL, linewidth=1.3, linestyle=(0, (5, 1.5, 1, 1.5)),
+                  alpha=0.8, label="model's bound")  # fmt: skip
     axes.plot(at, info.lower, color=LOWER, linewidth=2.3, label="lower bound")
     axes.set(
         title="Upper and lower bound", xlabel="iteration", ylabel="objective value",
