@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 
 __all__ = ["OneKernel", "OneKernelSnapshot", "OneKernelSolver"]
 
+#: Unless the bound is below this share of C, the box stays as the paper has it.
+_FAR_BELOW = 0.1
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OneKernelSnapshot(Snapshot):
@@ -104,6 +107,17 @@ class OneKernel:
     def gradient(self, alpha: Array, decision: Array) -> Array:
         """f'(alpha) = y * (K a) + c alpha - 1, shape (n_rows,)."""
         return self.problem.y * decision + self.shift(alpha) * alpha - 1.0
+
+    @property
+    def box(self) -> float:
+        """A bound on the optimum's coefficients: C, or (2 rho sqrt(n))^(1/3) far below it.
+
+        Shrinking the optimum does not make f smaller, so its slope along the ray is
+        not positive there: a'Ka + ||alpha||^4/(2 rho) <= sum(alpha) <= sqrt(n) ||alpha||.
+        """
+        problem = self.problem
+        reach = (2.0 * problem.n_rows**0.5) ** (1 / 3) * problem.rho ** (1 / 3)
+        return reach if reach < _FAR_BELOW * problem.loss.C else problem.loss.C
 
     def start(self, warm: WarmStart | None) -> Array:
         """Feasible dual coefficients to begin with: the warm ones, else zeros."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.errors import InputError
+from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.problem import Problem
 from mkldash.solvers._cutting_planes import Cut, Minimum, Model
 from mkldash.solvers._one_kernel import OneKernel, OneKernelSnapshot, OneKernelSolver
@@ -133,7 +134,7 @@ class LevelMethod(OneKernelSolver):
         assert resume is None or isinstance(resume, LevelSnapshot)
         last = resume
         if last is None:
-            last = self._evaluate(kernel, None, _Step(kernel.start(warm)), cancel)
+            last = self._evaluate(kernel, None, _Step(_start(kernel, warm)), cancel)
             yield last
         while cancel[0] != CANCELLED and not _finished(last):
             step = _next_point(kernel, last)
@@ -159,7 +160,7 @@ class LevelMethod(OneKernelSolver):
         cuts = (cut,) if last is None else (*last.cuts, cut)
         least = min(cut.value for cut in cuts)
         events = list(step.events)
-        model = Model.of(cuts, problem.y, kernel.problem.loss.C)
+        model = Model.of(cuts, problem.y, kernel.box)
         # With the time up, any average of the tangents still certifies a bound.
         found = None if cancel[0] else model.minimise()
         solved = found is not None
@@ -231,6 +232,14 @@ class _Step:
     failed: bool = False
 
 
+def _start(kernel: OneKernel, warm: WarmStart | None) -> Array:
+    """Where to begin: in the box that holds the optimum, which may be smaller than C's."""
+    alpha, box = kernel.start(warm), kernel.box
+    if float(alpha.max()) <= box:
+        return alpha
+    return Hinge(box).feasible(alpha, kernel.problem.y)
+
+
 def _next_point(kernel: OneKernel, last: LevelSnapshot) -> _Step | None:
     """The last point's projection onto the level set; None when there is no next point.
 
@@ -239,7 +248,7 @@ def _next_point(kernel: OneKernel, last: LevelSnapshot) -> _Step | None:
     does some point on the way there.
     """
     level = -last.level
-    model = Model.of(last.cuts, kernel.problem.y, kernel.problem.loss.C)
+    model = Model.of(last.cuts, kernel.problem.y, kernel.box)
     nearest = model.nearest(last.alpha, level, _ABOVE_LEVEL * last.model_gap)
     if nearest.optimal:
         return _Step(nearest.point, nearest.iterations)
