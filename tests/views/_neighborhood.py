@@ -124,7 +124,7 @@ def level_run(problem: Problem, steps: int = 8, tau: float = 0.5) -> list[LevelS
         )  # fmt: skip
         level = tau * min(c.value for c in cuts) + (1 - tau) * lp.fun
         last = found[-1] if found else None
-        certified = kernel.certified(last, alpha, decision, upper=-lp.fun)
+        certified = kernel.certified(last, alpha, decision)
         found.append(
             LevelSnapshot(
                 **certified, inner_solves=k, elapsed=0.05 * k, level=-level, model_upper=-lp.fun,

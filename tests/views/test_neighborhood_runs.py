@@ -24,15 +24,17 @@ def problem():
     return fake.problem(fake.gaussian(X, X), y)
 
 
-def test_the_level_lies_between_the_bounds(problem):
+def test_the_level_lies_between_the_lower_and_the_models_bound(problem):
     run = fake.level_run(problem, 6)
     info = NeighborhoodBoundsView.prepare(run, 3)
-    assert np.all((info.lower <= info.level) & (info.level <= info.upper))
+    assert np.all((info.lower <= info.level) & (info.level <= info.model))
+    assert list(info.model) == [s.model_upper for s in run]
     assert info.level_at == run[3].level
     assert f"level {run[3].level:,.4f}" in NeighborhoodBoundsView.describe(info)
     view = NeighborhoodBoundsView()
     view.update(info)
     assert list(view._level.data["y"]) == [s.level for s in run]
+    assert list(view._model.data["y"]) == list(info.model)
 
 
 def test_without_a_level_the_bounds_are_those_of_the_other_view(problem):
@@ -48,6 +50,7 @@ def test_without_a_level_the_bounds_are_those_of_the_other_view(problem):
     named = {item.label.value: item.visible for item in view.figure().legend[0].items}
     assert named == {
         "previous run": False, "upper bound": True, "lower bound": True, "level": False,
+        "model's bound": False,
     }  # fmt: skip
 
 
