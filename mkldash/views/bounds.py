@@ -43,7 +43,7 @@ class BoundsInfo(NamedTuple):
     level_at : float
         At the cursor.
     model : array, shape (n_drawn,)
-        The upper bound of the level method's model; empty for other solvers.
+        The upper bound of the level method's model, NaN where it has none; empty for other solvers.
     """
 
     iteration: Array
@@ -119,7 +119,7 @@ class BoundsView(View):
             window=_window(upper, lower),
             level=level[kept] if aimed else empty,
             level_at=float(level[k]) if inside else math.nan,
-            model=model[kept] if aimed else empty,
+            model=np.where(np.isfinite(model), model, np.nan)[kept] if aimed else empty,
         )
 
     def _build(self) -> figure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
@@ -35,7 +36,7 @@ class NeighborhoodBoundsView(BoundsView):
         r"K_\theta=\sum_k\theta_kK_k\quad\text{(one kernel: }\theta=1)\qquad "
         r"a_i=y_i\alpha_i,\quad f=G^*a+b,\quad G^*=K_\theta+\tfrac{1}{2\rho}aa^\top\qquad "
         r"\text{with the level method: level}=-\tau\min_jf(\alpha_j)"
-        r"+(1-\tau)\,\text{model’s bound}"
+        r"+(1-\tau)\,\text{bound of the model}"
     )
     order = 10
     replaces = "bounds"
@@ -66,7 +67,7 @@ class NeighborhoodBoundsView(BoundsView):
         ):
             columns = {"x": info.iteration if len(values) else values, "y": values}
             plotting.write(source, columns, full=self.full_frames)
-            plotting.legend_shows(self.figure(), name, len(values) > 0)
+            plotting.legend_shows(self.figure(), name, bool(np.isfinite(values).any()))
 
     @staticmethod
     def describe(info: BoundsInfo) -> str:
