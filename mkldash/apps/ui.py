@@ -17,6 +17,7 @@ import param
 from panel.util import edit_readonly
 
 __all__ = [
+    "BUBBLE_BELOW",
     "TextField",
     "Viewable",
     "card",
@@ -76,6 +77,22 @@ THEME: dict[str, Any] = {
     },
 }
 
+
+#: For a slider: the bubble with its value leaves the label above free.
+BUBBLE_BELOW: dict[str, Any] = {
+    "& .MuiSlider-valueLabel": {
+        "top": "auto",
+        "bottom": "-6px",
+        "transformOrigin": "top center",
+        "transform": "translateY(100%) scale(0)",
+        "&.MuiSlider-valueLabelOpen": {"transform": "translateY(100%) scale(1)"},
+        "&::before": {
+            "bottom": "auto",
+            "top": 0,
+            "transform": "translate(-50%, -50%) rotate(45deg)",
+        },
+    },
+}
 
 _LOGO = (
     "data:image/svg+xml;utf8,"
