@@ -96,7 +96,8 @@ class Dashboard:
     def page(self) -> Any:
         """The page; the run begins when the browser has loaded it."""
         save = pmui.FileDownload(
-            callback=lambda: as_csv(self.player.shown().session), filename="mkldash-run.csv", label="Download the numbers (CSV)",
+            callback=lambda: as_csv(self.player.shown().session), filename="mkldash-run.csv",
+            label="Download the numbers (CSV)",
             variant="outlined", size="small", icon=_SAVE_ICON, margin=(4, 8),
         )  # fmt: skip
         self.gallery.layout.append(
