@@ -122,6 +122,7 @@ def page(
     home : str
         Where the title links to.
     """
+    watched = _busy_watchers()
     found = pmui.Page(
         title=title,
         main=list(main),
@@ -147,11 +148,19 @@ def page(
     # event, 0.2 s on this one.  The board says what is going on anyway.
     with edit_readonly(found):
         found.busy = False
+    # The flag is of the whole process: who watches it keeps every page that ever was.
+    for watcher in _busy_watchers():
+        if watcher not in watched:
+            pn.state.param.unwatch(watcher)
     script = (_STYLES / "thrift.js").read_text(encoding="utf-8")
     # In the page itself, as its style is: no server needs to know of the file.
     # Panel adds its version to every address, hence the comment at the end.
     found.config.js_modules = {"thrift": f"data:text/javascript,{quote(script)}//"}
     return found
+
+
+def _busy_watchers() -> list[Any]:
+    return list(pn.state.param.watchers.get("busy", {}).get("value", []))
 
 
 def is_phone() -> bool:
