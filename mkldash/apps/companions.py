@@ -114,6 +114,11 @@ class Companions:
         """What was found over rho for `key`; None before anything was."""
         return self._sweep if key is not None and key == self._sweep_key else None
 
+    @property
+    def has_words(self) -> bool:
+        """Whether `sentences` has something to say."""
+        return bool(self._sentences)
+
     def sentences(self) -> list[str]:
         """What there is to say for the log; each once."""
         found = []

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import io
 import time
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
@@ -25,8 +23,9 @@ from mkldash.apps.log import Log
 from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Player, Shown
 from mkldash.apps.pump import Pump
+from mkldash.apps.saved import as_csv
 from mkldash.apps.sidebar import Sidebar
-from mkldash.apps.state import AppState
+from mkldash.apps.state import COSMETIC, AppState
 from mkldash.apps.table_controls import read_ahead
 from mkldash.apps.words import Report, report
 from mkldash.datasets.tables import check_upload
@@ -88,6 +87,7 @@ class Dashboard:
         self._alerted = False
         self._offered: tuple[Session, bool] | None = None
         self._later: asyncio.TimerHandle | None = None
+        self.board.note = " ".join(self._notes)
         for note in self._notes:
             self.log.say(note)
 
@@ -96,7 +96,8 @@ class Dashboard:
     def page(self) -> Any:
         """The page; the run begins when the browser has loaded it."""
         save = pmui.FileDownload(
-            callback=self._numbers, filename="mkldash-run.csv", label="Download the numbers (CSV)",
+            callback=lambda: as_csv(self.player.shown().session), filename="mkldash-run.csv",
+            label="Download the numbers (CSV)",
             variant="outlined", size="small", icon=_SAVE_ICON, margin=(4, 8),
         )  # fmt: skip
         self.gallery.layout.append(
@@ -150,6 +151,8 @@ class Dashboard:
 
     def _choose(self, name: str, value: Any) -> None:
         state = self.player.state
+        if name not in COSMETIC:
+            self.board.note = ""  # of the link, which the choices leave now
         if state[name] == value and not (name == "data" and state.table is not None):
             return
         try:
@@ -172,7 +175,9 @@ class Dashboard:
         if state["bank"] != before["bank"] and state["solver"] != before["solver"]:
             old, new = (s.solvers()[s["solver"]] for s in (before, state))
             kernels = "one kernel" if state.single else "several kernels"
-            self.log.say(f"{old} does not take {kernels}: {new} solves now.")
+            taken = before["solver"] in state.solvers()
+            why = "Back to" if taken else f"{old} does not take"
+            self.log.say(f"{why} {kernels}: {new} solves now.")
 
     def _choose_data(self, name: str) -> None:
         state = self.player.state
@@ -217,6 +222,7 @@ class Dashboard:
         self._hurry()
 
     def _defaults(self) -> None:
+        self.board.note = ""
         self.player.adopt(self.player.state.reset())
         self.sidebar.show(self.player.state)
         self._hurry()
@@ -244,6 +250,8 @@ class Dashboard:
         session = shown.session
         if session is not None:
             self._prepare(session, shown)
+        elif (current := self.player.current) is not None and current.error is not None:
+            self.gallery.clear()
         again = self.gallery.draw(shown) or self.player.replaying
         self._draw_player(shown)
         self._draw_words(shown, now)
@@ -334,13 +342,21 @@ class Dashboard:
             return
         loop = asyncio.get_running_loop()
         moving = self.player.playing or self._last_report is None
-        pending = self._stale_words() or self.log.pending or self._query != self._wanted_query()
-        if moving or pending:
+        if moving or self._stale_words() or self._has_slow_news():
             self._later = loop.call_later(NUMBERS_EVERY * self.pump.slowness, self._woken)
 
     def _woken(self) -> None:
         self._later = None
         self._knock()
+
+    def _has_slow_news(self) -> bool:
+        """Whether the address or the log have something that is not in the page yet."""
+        return (
+            self.log.pending
+            or self.log.is_behind(self.player.current)
+            or self.player.companions.has_words
+            or self._query != self._wanted_query()
+        )
 
     def _stale_words(self) -> bool:
         last, now = self._last_report, report(self.player, self.player.shown())
@@ -365,22 +381,6 @@ class Dashboard:
     def _failed_frame(self, problem: Exception) -> None:
         with self.pump.writing():
             self.board.alert = f"A picture could not be drawn: {problem}"
-
-    def _numbers(self) -> io.StringIO:
-        """Raw numbers of the shown run: zeros stay zeros."""
-        session = self.player.shown().session
-        buffer = io.StringIO()
-        if session is not None:
-            columns = session.trace.columns()
-            table = np.column_stack([np.asarray(v, dtype=np.float64) for v in columns.values()])
-            label = session.parameters
-            summary = label.summary() if isinstance(label, AppState) else ""
-            buffer.write(f"# {summary}\n{','.join(columns)}\n")
-            np.savetxt(buffer, table, delimiter=",", fmt="%.17g")
-        else:
-            buffer.write("# no run yet\n")
-        buffer.seek(0)
-        return buffer
 
 
 _SAVE_ICON = (

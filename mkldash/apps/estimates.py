@@ -13,6 +13,7 @@ from mkldash.errors import InputError
 from mkldash.experiments.choices import DEFAULT_MEMORY_LIMIT
 from mkldash.kernels.banks import BANKS, SINGLE, make_terms
 from mkldash.kernels.building import estimate_memory
+from mkldash.kernels.prediction import CHUNK_BYTES
 
 __all__ = ["data_note", "memory_note", "size", "train_rows"]
 
@@ -76,6 +77,25 @@ def data_note(state: AppState) -> str:
     )
 
 
+#: What the command line writes in letters.
+_SIGNS = (
+    ("x'x'", "x·x'"),
+    ("sigma = factor x mean d2", "σ = factor × mean ‖x-x'‖²"),
+    ("sigma", "σ"),
+    (" d2", " ‖x-x'‖²"),
+    ("-d2", "-‖x-x'‖²"),
+    ("2^-3 .. 2^6", "2⁻³ … 2⁶"),
+    (")^2", ")²"),
+    (")^d", ")ᵈ"),
+)
+
+
+def _in_signs(formula: str) -> str:
+    for letters, sign in _SIGNS:
+        formula = formula.replace(letters, sign)
+    return formula
+
+
 def memory_note(state: AppState) -> str:
     """Number of kernels, and the memory that they take, as HTML."""
     shape = _shape(state)
@@ -86,18 +106,22 @@ def memory_note(state: AppState) -> str:
     terms = make_terms(state["bank"], [f"x{i}" for i in range(columns)], 1.0)
     kernels, train = len(terms), _train(rows, state)
     need = estimate_memory(train, kernels, rows - train)
+    tests = min(need.test_blocks, CHUNK_BYTES)
     if state["bank"] == SINGLE:
-        needed, stored = need.square + need.packed, f"{size(need.square)} as a full matrix"
+        needed = need.square + need.packed + tests
+        stored = f"{size(needed)}, for a full matrix and half of it again while it is built"
         counted = f"one kernel on {train:,} training rows"
     else:
-        needed = min(need.packed, need.factored_ceiling)
+        needed = min(need.packed, need.factored_ceiling) + tests
         stored = f"{size(need.square)} as full matrices, {size(need.packed)} packed"
         counted = f"{kernels:,} kernels on {train:,} training rows"
     refused = needed > DEFAULT_MEMORY_LIMIT
     text = (
-        f"{html.escape(BANKS[state['bank']])}: {counted}. "
+        f"{html.escape(_in_signs(BANKS[state['bank']]))}: {counted}. "
         f"Memory: {stored}; the limit is {size(DEFAULT_MEMORY_LIMIT)}."
     )
     if refused:
-        text += " <b>May be refused: take fewer rows or a smaller bank.</b>"
+        way = "Too much" if state["bank"] == SINGLE else "May be refused"
+        bank = "" if state["bank"] in (SINGLE, "linear") else " or a smaller bank"
+        text += f" <b>{way}: take fewer rows{bank}.</b>"
     return text

@@ -196,6 +196,12 @@ class Gallery:
             if picture.card.visible != wanted:
                 picture.card.visible = wanted
 
+    def clear(self) -> None:
+        """No picture, as there is no run that could feed one; `offer` brings them back."""
+        for picture in self.pictures:
+            if picture.card.visible:
+                picture.card.visible = False
+
     def fade(self, stale: bool) -> None:
         """Grey what belongs to other parameters than the present ones."""
         opacity = "0.4" if stale else "1"

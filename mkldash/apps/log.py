@@ -35,6 +35,12 @@ class Log:
         self._lines.appendleft(f"<li style='margin:1px 0'>{place}{html.escape(sentence)}</li>")
         self.pending = True
 
+    def is_behind(self, session: Session | None) -> bool:
+        """Whether `follow` would find something to say of the end of this run."""
+        if session is None or (session.status is None and session.error is None):
+            return False
+        return session is not self._session or not self._ended
+
     def follow(self, session: Session | None) -> None:
         """Add what is new in this session."""
         if session is None:

@@ -7,11 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 import panel_material_ui as pmui
+from bokeh.models import CustomJSTickFormatter
 
 from mkldash.apps import ui
 from mkldash.apps.choice import Choice
 
 __all__ = ["LogSlider"]
+
+#: Said and shown in the bubble by the browser itself, so that a drag waits for nobody.
+_MEANT = "return String(Number((10 ** tick).toPrecision(3)))"
 
 
 class LogSlider:
@@ -51,13 +55,17 @@ class LogSlider:
         low, high = reach
         self.slider = pmui.FloatSlider(
             label=choice.label, start=low, end=high, step=0.02, value=self._at(choice.default),
-            show_value=False, **style,
+            show_value=False, format=CustomJSTickFormatter(code=_MEANT), sx=ui.BUBBLE_BELOW,
+            **style,
         )  # fmt: skip
         self.slider.param.watch(self._slid, "value")
         self.widgets = [self.slider]
         self.field: Any = None
         if typed is not None:
-            self.field = ui.TextField(label=typed, **{**style, "margin": (0, 10, 8, 10)})
+            self.field = ui.TextField(
+                label=typed, description=choice.help or None,
+                **{**style, "margin": (0, 10, 8, 10)},
+            )  # fmt: skip
             self.field.param.watch(self._entered, "value")
             self.widgets.append(self.field)
 
@@ -71,6 +79,10 @@ class LogSlider:
             label, at = self._label(value), self._at(value)
             if self.slider.label != label:
                 self.slider.label = label
+            # A value that the slider does not reach is not the one where it stands.
+            beyond = None if at == math.log10(value) else _plain(value)
+            if self.slider.value_label != beyond:
+                self.slider.value_label = beyond
             if self._moving is not self.slider and abs(self.slider.value - at) > 0.011:
                 self.slider.value = at
             text = f"{value:.6g}"
@@ -85,7 +97,7 @@ class LogSlider:
         return min(max(math.log10(value), low), high)
 
     def _slid(self, event: Any) -> None:
-        # Three digits: what a slider means, not what it computes.
+        # Three digits: what a slider means, not what it computes; as in `_MEANT`.
         self._send(self.slider, float(f"{10**event.new:.3g}"))
 
     def _entered(self, event: Any) -> None:
@@ -108,3 +120,7 @@ class LogSlider:
             self._tell(value)
         finally:
             self._moving = None
+
+
+def _plain(value: float) -> str:
+    return "infinite" if math.isinf(value) else f"{value:g}"

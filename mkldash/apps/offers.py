@@ -89,7 +89,8 @@ def _neighborhood(problem: str) -> tuple[Choice, ...]:
         Choice(
             name="rho", kind="number", default=kind.rho, label="ρ, price of leaving the kernel",
             bounds=(1e-6, 1e12), infinite=True,
-            help="Small: the kernel may change much. Infinite: the plain support vector machine.",
+            help="Small: the kernel may change much. The slider ends at 1,000,000; type inf for an "
+            "infinite price, which is the plain support vector machine.",
         ),
         Choice(
             name="sigma_factor", kind="number", default=kind.sigma_factor,

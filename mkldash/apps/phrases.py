@@ -11,7 +11,7 @@ _SAID = (
     (r"`?--positive LABEL`?", "“Class that counts as +1”"),
     (r"`?--label COLUMN`?", "“Label column”"),
     (r"`?--one-hot [^,;.)`]+`?", "“Text columns: one column per value”"),
-    (r"`?--exclude [^,;.)`]+`?", "leaving the column out of the file"),
+    (r"`?--exclude [^,;.)`]+`?", "“Text columns: leave out”"),
     (r"`?--missing drop`?", "“Missing values: drop the rows”"),
     (r"`?--missing mean`?", "“Missing values: fill in the mean”"),
     (r"`?--no-header`?", "“First line holds names: no”"),
@@ -20,6 +20,9 @@ _SAID = (
     (r"`?--decimal(?: CHAR)?`?", "“Decimal sign”"),
     (r"`?--train-fraction(?: [\d.]+)?`?", "a smaller “Share of rows that train”"),
     (r"`?--bank (\w+)`?", r"“Kernels: \1”"),
+    (r"`?--bank`?", "“Kernels”"),
+    (r"`?--solver ([\w-]+)`?", r"“Solver: \1”"),
+    (r"`?--solver`?", "“Solver”"),
     (r" \([\d,]{9,} bytes\)", ""),
 )
 

@@ -14,7 +14,7 @@ from typing import Any
 from mkldash.apps.companions import Companions
 from mkldash.apps.jobs import Extra, build_job, make_plan
 from mkldash.apps.scenes import Scenes, comparable
-from mkldash.apps.state import AppState
+from mkldash.apps.state import COSMETIC, AppState
 from mkldash.streaming import Runner, Session, State
 from mkldash.views.base import Scene
 
@@ -22,6 +22,9 @@ __all__ = ["Extra", "Player", "Shown"]
 
 #: Iterations per second from which on there is no cap.
 NO_CAP = 1000.0
+
+#: Choices after whose change a run begins at the weights of the run before.
+NEARBY = frozenset({"eta", "C", "rho", "sigma_factor"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +216,7 @@ class Player:
                 self._accompany()
             self._on_change()
             return False
-        same_rows = all(state[n] == old[n] for n in ("data", "bank", "train_fraction", "seed"))
-        self.start(warm=same_rows and state.table == old.table)
+        self.start(warm=_is_nearby(old, state))
         return True
 
     def toggle(self) -> None:
@@ -313,6 +315,17 @@ class Player:
         """End every worker of this page."""
         self.companions.close(timeout=0.0)
         self._runner.close(timeout=0.0)
+
+
+def _is_nearby(old: AppState, new: AppState) -> bool:
+    """Whether only numbers of the problem changed: then a run goes on from where it was.
+
+    Another solver, its settings, tolerance or limit start cold: how a solver comes to
+    the optimum is what there is to see, and from the optimum there is nothing.
+    """
+    names = old.values.keys() | new.values.keys()
+    changed = {name for name in names if old.values.get(name) != new.values.get(name)}
+    return changed - COSMETIC <= NEARBY and new.table == old.table
 
 
 def _cap(speed: float) -> float | None:

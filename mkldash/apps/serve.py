@@ -158,6 +158,10 @@ def _is_closed_tab(record: logging.LogRecord) -> bool:
     return any(word in text for word in _CLOSED) or "assert self._session is not None" in text
 
 
+def _is_worth_saying(record: logging.LogRecord) -> bool:
+    return not _is_closed_tab(record)
+
+
 def _quiet_closed_sockets() -> None:
     """A tab that closes in the middle of a message is no error worth a traceback."""
     for name in (
@@ -167,5 +171,10 @@ def _quiet_closed_sockets() -> None:
         "bokeh.server.protocol_handler",
         "bokeh.server.views.ws",
         "panel",
+        # The filter of a logger sees nothing of what its children log.
+        "panel.io.document",
+        "panel.io.server",
+        "panel.io.state",
+        "panel.reactive",
     ):
-        logging.getLogger(name).addFilter(lambda record: not _is_closed_tab(record))
+        logging.getLogger(name).addFilter(_is_worth_saying)

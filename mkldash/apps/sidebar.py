@@ -28,11 +28,11 @@ REACH: Mapping[str, tuple[float, float]] = {
     "C": (-3.0, 6.0), "rho": (-2.0, 6.0), "sigma_factor": (0.0, math.log10(16.0)),
 }  # fmt: skip
 ABOVE: Mapping[str, Callable[[float], str]] = {
-    "C": lambda value: f"C, price of an error: {value:g}",
+    "C": lambda value: f"C, price of an error: {value:.7g}",
     "rho": lambda value: (
         "ρ = ∞: the plain support vector machine"
         if math.isinf(value)
-        else f"ρ, price of leaving the kernel: {value:g}"
+        else f"ρ, price of leaving the kernel: {value:.7g}"
     ),
     "sigma_factor": lambda value: f"σ = {value:g} × mean squared distance",
 }
@@ -150,7 +150,7 @@ class Sidebar:
     ) -> Any:
         widget = pmui.FloatSlider(
             label=state.choice(name).label, start=low, end=high, step=step,
-            value=state[name], **small,
+            value=state[name], sx=ui.BUBBLE_BELOW, **small,
         )  # fmt: skip
         widget.param.watch(lambda e, n=name: self._choose(n, round(e.new, 6)), "value")
         return widget
@@ -195,7 +195,7 @@ class Sidebar:
             low, high = option.bounds
             widget = pmui.FloatSlider(
                 start=low, end=high, step=option.step or (high - low) / 100, value=option.default,
-                size="small", **{**common, "margin": (6, 10)},
+                size="small", sx=ui.BUBBLE_BELOW, **{**common, "margin": (6, 10)},
             )  # fmt: skip
             widget.param.watch(lambda e: self._choose(option.name, round(e.new, 6)), "value")
         elif option.kind == "flag":

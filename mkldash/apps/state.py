@@ -44,11 +44,14 @@ class AppState:
     problem : str
         A name of `mkldash.experiments.problem_kinds.PROBLEMS`; it belongs to the
         app and is not in the URL.
+    moved : bool
+        Whether the kernels chose the solver, and no person.
     """
 
     values: Mapping[str, Any]
     table: tuple[str, bytes] | None = None
     problem: str = "elastic-net"
+    moved: bool = dataclasses.field(default=False, compare=False)
 
     @classmethod
     def default(cls, problem: str = "elastic-net") -> AppState:
@@ -131,7 +134,8 @@ class AppState:
                 raise ValueError(reason)
         if "data" in changes and self.table is None:
             values["train_fraction"] = self._fraction_after(changes["data"])
-        return dataclasses.replace(self, values=MappingProxyType(values | changes))
+        moved = "solver" not in changes and (self.moved or solver != self["solver"])
+        return dataclasses.replace(self, values=MappingProxyType(values | changes), moved=moved)
 
     def _fraction_after(self, data: str) -> float:
         """Share of rows that trains on other data: a card's own comes and goes with it."""
@@ -151,7 +155,8 @@ class AppState:
         bank = changes.get("bank", self["bank"])
         takers = solver_titles(self.problem, bank)
         wanted = str(changes.get("solver", self["solver"]))
-        if wanted in takers:
+        left_alone = self.moved and "bank" in changes and "solver" not in changes
+        if wanted in takers and not left_alone:
             return wanted
         if "solver" in changes:
             title = (named["solver"].names or dict)()[wanted]
@@ -221,15 +226,14 @@ class AppState:
                 if name == "data":
                     notes.append(_lost_table(pairs[name], state["data"]))
                 else:
-                    kept = choice.write(state[name]) or "empty"
-                    notes.append(f"{reason}; using {kept} instead.")
+                    notes.append(f"{reason}; using {_kept(choice, state[name])} instead.")
         return state, tuple(notes)
 
     def reset(self) -> AppState:
         """Defaults again, on the same data set or table."""
         fresh = dict(AppState.default(self.problem).values)
         values = MappingProxyType({**fresh, "data": self["data"]})
-        return dataclasses.replace(self, values=values)
+        return dataclasses.replace(self, values=values, moved=False)
 
     def same_run(self, other: AppState) -> bool:
         """Whether both give the same run (speed does not change it)."""
@@ -303,6 +307,22 @@ class AppState:
         if self.kind.takes_rho:
             parts.append(self.solvers()[self["solver"]])
         return f"{self['data']}, {name}, {', '.join(parts)}, seed {self['seed']}"
+
+    def in_full(self) -> str:
+        """`summary` and what else makes the numbers of a run."""
+        return (
+            f"{self.summary()}, share that trains {self['train_fraction']:g}, "
+            f"tolerance {self['tol']:g}, iteration limit {self['max_iter']}"
+        )
+
+
+def _kept(choice: Choice, value: Any) -> str:
+    """What is used instead of a part of a link that cannot be."""
+    if choice.name == "compare" and value is None:
+        return f"all solvers (none on more than {FEW_ROWS:,} training rows)"
+    if choice.kind == "names":
+        return " and ".join((choice.names or dict)()[name] for name in value) or "none"
+    return choice.write(value) or "what is detected"
 
 
 def _lost_table(name: str, instead: str) -> str:

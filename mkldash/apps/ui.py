@@ -17,6 +17,7 @@ import param
 from panel.util import edit_readonly
 
 __all__ = [
+    "BUBBLE_BELOW",
     "TextField",
     "Viewable",
     "card",
@@ -77,6 +78,22 @@ THEME: dict[str, Any] = {
 }
 
 
+#: For a slider: the bubble with its value leaves the label above free.
+BUBBLE_BELOW: dict[str, Any] = {
+    "& .MuiSlider-valueLabel": {
+        "top": "auto",
+        "bottom": "-6px",
+        "transformOrigin": "top center",
+        "transform": "translateY(100%) scale(0)",
+        "&.MuiSlider-valueLabelOpen": {"transform": "translateY(100%) scale(1)"},
+        "&::before": {
+            "bottom": "auto",
+            "top": 0,
+            "transform": "translate(-50%, -50%) rotate(45deg)",
+        },
+    },
+}
+
 _LOGO = (
     "data:image/svg+xml;utf8,"
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
@@ -105,6 +122,7 @@ def page(
     home : str
         Where the title links to.
     """
+    watched = _busy_watchers()
     found = pmui.Page(
         title=title,
         main=list(main),
@@ -130,11 +148,19 @@ def page(
     # event, 0.2 s on this one.  The board says what is going on anyway.
     with edit_readonly(found):
         found.busy = False
+    # The flag is of the whole process: who watches it keeps every page that ever was.
+    for watcher in _busy_watchers():
+        if watcher not in watched:
+            pn.state.param.unwatch(watcher)
     script = (_STYLES / "thrift.js").read_text(encoding="utf-8")
     # In the page itself, as its style is: no server needs to know of the file.
     # Panel adds its version to every address, hence the comment at the end.
     found.config.js_modules = {"thrift": f"data:text/javascript,{quote(script)}//"}
     return found
+
+
+def _busy_watchers() -> list[Any]:
+    return list(pn.state.param.watchers.get("busy", {}).get("value", []))
 
 
 def is_phone() -> bool:

@@ -194,10 +194,11 @@ def _ghost_words(player: Player, shown: Shown) -> list[str]:
     if isinstance(ghost.parameters, AppState) and isinstance(session.parameters, AppState):
         other_choices = ghost.parameters.difference(session.parameters)
         label = ", ".join((ghost.parameters.summary(), *other_choices))
-    if player.is_warm(session) != player.is_warm(ghost):
-        warm = "This run" if player.is_warm(session) else "That one"
+    warm = player.is_warm(session), player.is_warm(ghost)
+    if any(warm):
+        began = "Both began" if all(warm) else f"{'This run' if warm[0] else 'That one'} began"
         return [
-            f"Grey: the run before ({label}). {warm} began at the weights of the one before it, "
+            f"Grey: the run before ({label}). {began} at the weights of the one before it, "
             "so their iterations do not compare; Reset starts afresh."
         ]
     if mine == other:

@@ -108,6 +108,28 @@ def test_a_warm_run_has_warm_rivals(player):
     assert first.gap < next(cold).gap
 
 
+@pytest.mark.parametrize(
+    "changes", [{"solver": "level"}, {"tol": 1e-5}, {"max_iter": 300}], ids=str
+)
+def test_another_solver_tolerance_or_limit_begins_cold_and_so_do_its_rivals(player, changes):
+    run(player)
+    player.change(**changes)
+    wait(settled(player))
+    assert not player.is_warm(player.current)
+    assert player.current.job.extra.start is None
+    assert len(player.current.trace) > 1
+    rivals = [rival for rival in scene(player).rivals if rival.done]
+    assert rivals
+    assert all(len(rival.trace) > 1 for rival in rivals)
+
+
+def test_what_rivals_have_to_say_is_known_until_it_is_said(player):
+    run(player)
+    assert player.companions.has_words
+    player.companions.sentences()
+    assert not player.companions.has_words
+
+
 def test_the_sweep_has_every_rho_of_the_grid_the_shown_one_and_the_plain_machine(player):
     player.state = player.state.change(rho=3.0)
     player.start()

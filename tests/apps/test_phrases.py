@@ -10,6 +10,10 @@ from mkldash.apps.phrases import for_page
     [
         ("choose one class with --positive LABEL, or --label COLUMN",
          "choose one class with “Class that counts as +1”, or “Label column”"),
+        ("drop it with --exclude city, or stop",
+         "drop it with “Text columns: leave out”, or stop"),
+        ("take --solver level or cgd, or --bank single",
+         "take “Solver: level” or cgd, or “Kernels: single”"),
         ("say `--no-header`", "say “First line holds names: no”"),
         ("leave these out with --missing drop",
          "leave these out with “Missing values: drop the rows”"),

@@ -294,6 +294,10 @@ def test_a_warm_run_is_not_compared_with_a_cold_one(player):
     said = report(player, player.shown()).more
     assert "This run began at the weights of the one before it" in said
     assert "fewer" not in said
+    player.change(eta=0.7)
+    wait(finished(player))
+    said = report(player, player.shown()).more
+    assert "Both began at the weights of the one before it, so their iterations do not" in said
     player.reset()
     wait(finished(player))
     said = report(player, player.shown()).more
@@ -301,6 +305,26 @@ def test_a_warm_run_is_not_compared_with_a_cold_one(player):
     player.reset()
     wait(finished(player))
     assert "this took as many iterations" in report(player, player.shown()).more
+
+
+@pytest.mark.parametrize(
+    ("changes", "warm"),
+    [
+        ({"eta": 0.6}, True),
+        ({"C": 2.0}, True),
+        ({"eta": 0.6, "speed": 900.0}, True),
+        ({"tol": 1e-8}, False),
+        ({"max_iter": 400}, False),
+        ({"C": 2.0, "tol": 1e-8}, False),
+        ({"seed": 1}, False),
+    ],
+)
+def test_only_numbers_of_the_problem_go_on_from_the_run_before(player, changes, warm):
+    player.start()
+    wait(finished(player))
+    player.change(**changes)
+    wait(finished(player))
+    assert player.is_warm(player.current) is warm
 
 
 def test_the_ghost_is_told_by_what_differs(player):

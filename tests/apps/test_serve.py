@@ -9,7 +9,7 @@ from bokeh.server.connection import ServerConnection
 
 from mkldash.apps import available_apps
 from mkldash.apps.landing import LESSONS
-from mkldash.apps.serve import _free_port, _is_closed_tab
+from mkldash.apps.serve import _free_port, _is_closed_tab, _quiet_closed_sockets
 from mkldash.apps.state import AppState
 from mkldash.errors import InputError
 
@@ -49,6 +49,20 @@ def test_a_tab_that_closes_in_the_middle_of_a_message_is_not_logged():
         error = sys.exc_info()[1]
     assert _is_closed_tab(record("Uncaught exception", error))
     assert _is_closed_tab(record("Failed sending message as connection was closed"))
+
+
+def test_what_the_children_of_a_logger_say_of_it_is_not_logged_either(caplog):
+    _quiet_closed_sockets()
+    child = logging.getLogger("panel.io.document")
+    with caplog.at_level(logging.WARNING, "panel.io.document"):
+        child.warning("Failed sending message as connection was closed")
+        child.warning("something else")
+    assert [r.getMessage() for r in caplog.records if r.name == child.name] in (
+        ["something else"],
+        [],  # what the library logs may go to handlers of its own only
+    )
+    assert not child.filter(record("Failed sending message as connection was closed"))
+    assert child.filter(record("something else"))
 
 
 def test_any_other_error_is():

@@ -54,6 +54,9 @@ def test_an_infinite_rho_can_be_typed(person, text):
     assert person.told == [("rho", math.inf)]
     assert slider(person, "rho").label == "ρ = ∞: the plain support vector machine"
     assert slider(person, "rho").value == 6.0
+    assert slider(person, "rho").value_label == "infinite"  # said instead of where it stands
+    field(person, "rho").value = "100"
+    assert slider(person, "rho").value_label is None
 
 
 def test_what_is_no_rho_is_said_at_the_field(person):

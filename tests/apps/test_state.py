@@ -88,6 +88,15 @@ def test_a_value_that_cannot_be_used_is_said_and_replaced(query, name, words):
     assert state[name] == AppState.default()[name]
 
 
+def test_a_link_that_compares_with_nothing_known_says_what_is_compared():
+    state, notes = AppState.from_query("compare=foo", "neighborhood")
+    assert state["compare"] is None
+    assert notes == (
+        "Compare with: there is no 'foo'; using all solvers (none on more than 1,000 training "
+        "rows) instead.",
+    )
+
+
 def test_an_unknown_name_is_said_and_the_rest_is_kept():
     state, notes = AppState.from_query("?theme=dark&colour=red&eta=0.25")
     assert notes == ("The link names 'colour', which does not exist here; ignored.",)
@@ -183,9 +192,25 @@ def test_kernels_that_the_solver_does_not_take_move_it_to_one_that_does():
     assert "o.first_tol" not in several.values
     assert several["o.inner_tol"] is None
     assert list(several.solvers()) == ["block-coordinate"]
-    # One that takes both stays.
-    assert several.change(bank="single")["solver"] == "block-coordinate"
+    # One that a person chose stays.
+    chosen = several.change(solver="block-coordinate")
+    assert chosen.change(bank="single")["solver"] == "block-coordinate"
     assert next(iter(state.solvers())) == "shifted-svm"
+
+
+def test_one_kernel_again_brings_the_default_solver_back_if_no_person_chose():
+    state = AppState.default("neighborhood")
+    own = state["solver"]
+    several = state.change(bank="paper")
+    assert several["solver"] != own
+    assert several.change(bank="gaussian").change(C=2.0).change(bank="single")["solver"] == own
+    chosen = several.change(solver=several["solver"])
+    assert chosen.change(bank="single")["solver"] == several["solver"]
+
+
+def test_the_header_of_the_numbers_names_share_tolerance_and_limit():
+    said = AppState.default("neighborhood").in_full()
+    assert said.endswith("share that trains 0.6, tolerance 1e-06, iteration limit 500")
 
 
 def test_a_link_to_a_solver_that_does_not_take_the_kernels_is_said():

@@ -42,6 +42,7 @@ def test_a_run_is_certified_and_rho_changes_it(walk, told):
     slider.focus()
     walk.page.keyboard.press("Home")
     expect(walk.page.get_by_text("ρ, price of leaving the kernel: 0.01")).to_be_visible()
+    expect(slider).to_have_attribute("aria-valuetext", "0.01")
     expect(walk.page).to_have_url(re.compile("rho=0.01&"))
     expect(walk.tile("Upper bound")).not_to_have_text(first)
     expect(walk.tile("Shift c")).not_to_have_text(shift)
@@ -52,6 +53,8 @@ def test_a_run_is_certified_and_rho_changes_it(walk, told):
     expect(walk.page).to_have_url(re.compile("rho=inf&"))
     expect(walk.tile("Shift c")).to_have_text("0")
     expect(walk.page.get_by_text("ρ = ∞: the plain support vector machine")).to_be_visible()
+    inf = walk.page.get_by_role("slider", name="plain support vector machine")
+    expect(inf).to_have_attribute("aria-valuetext", "infinite")
     expect(walk.page.get_by_text("Grey: the run before").first).to_be_visible()
 
 
@@ -142,7 +145,27 @@ def test_the_numbers_are_named_by_their_parameters(walk, told, tmp_path):
         ).first.click()
     found.value.save_as(tmp_path / "run.csv")
     first = (tmp_path / "run.csv").read_text(encoding="utf-8").splitlines()[0]
-    assert first == "# two-moons, one Gaussian, ρ = 7, σ factor 4, C = 1, Shifted SVM, seed 0"
+    assert first == (
+        "# two-moons, one Gaussian, ρ = 7, σ factor 4, C = 1, Shifted SVM, seed 0, "
+        "share that trains 0.3, tolerance 1e-06, iteration limit 500"
+    )
+
+
+def test_what_is_wrong_with_a_link_is_said_on_the_board_and_can_be_dismissed(walk, told):
+    walk.open(FAST + "&compare=foo", APP)
+    walk.wait_run(1)
+    note = walk.page.get_by_role("note")
+    expect(note).to_contain_text("Compare with: there is no 'foo'; using all solvers")
+    walk.press("Dismiss this note")
+    expect(note).to_have_count(0)
+
+
+def test_what_is_refused_leaves_no_empty_cards_and_nothing_to_replay(walk, told):
+    walk.open("data=adult", APP)
+    expect(walk.status).to_have_attribute("data-state", "failed")
+    expect(walk.page.get_by_text("Too much: take fewer rows.")).to_be_visible()
+    expect(walk.page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(walk.page.get_by_role("heading", name="Gap", exact=False)).to_have_count(0)
 
 
 def test_phone_width_nothing_sticks_out(browser, server):

@@ -58,6 +58,7 @@ class Board(_Part):
         objects=["running", "paused", "certified", "ended", "failed", "preparing"],
     )
     more = param.String(default="")
+    note = param.String(default="", doc="What is wrong with the link; can be dismissed.")
     alert = param.String(default="", doc="What went wrong, and the remedy.")
     progress = param.Number(default=0.0, doc="Share of the decades of the gap.")
     progress_title = param.String(default="")

@@ -35,10 +35,19 @@ export function render({model, el}) {
     <div class="head"><span class="dot" aria-hidden="true"></span>
       <p class="sentence" role="status" aria-live="polite" aria-atomic="true"></p></div>
     <div class="track" role="presentation"><div class="fill"></div></div>
+    <div class="note" role="note" hidden><p></p><button type="button" aria-label="Dismiss this note">×</button></div>
     <p class="more"></p><p class="alert" role="alert"></p><dl class="tiles"></dl>`
   el.append(board)
   const find = (name) => board.querySelector(name)
   const [dot, sentence, fill, track, more, alert, tiles] = [".dot", ".sentence", ".fill", ".track", ".more", ".alert", ".tiles"].map(find)
+  const note = find(".note")
+  const show_note = () => {
+    note.querySelector("p").textContent = model.note
+    note.hidden = !model.note
+  }
+  note.querySelector("button").onclick = () => { note.hidden = true }
+  model.on("note", show_note)
+  show_note()
   const cells = []
   let lost = ""
   watch_connection((words) => {

@@ -92,7 +92,7 @@ export function render({model, el}) {
     if (performance.now() > held_until) { scrub.value = model.position }
     scrub.disabled = model.length < 2
     show_place()
-    const text = model.playing ? "Pause" : model.ended ? "Replay" : "Play"
+    const text = model.playing ? "Pause" : model.ended && model.length ? "Replay" : "Play"
     if (play.dataset.text !== text) {
       play.dataset.text = text
       play.innerHTML = icon(model.playing ? "pause" : "play") + `<span>${text}</span>`
