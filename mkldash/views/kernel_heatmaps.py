@@ -51,7 +51,7 @@ plot.setv({min_border_left: narrow ? 60 : 84, height: narrow ? heights[1] : heig
 
 #: Above the heatmaps, left to right.
 _NAMES = ("K", "(y∘α)(y∘α)ᵀ / 2ρ", "G*")
-_SLIM_NAMES = ("K", "+ (y∘α)(y∘α)ᵀ / 2ρ", "= G*")
+_SLIM_NAMES = ("K", "+ rank-one part", "= G*")
 
 #: Columns of the sheets and of the lines between the classes, for both layouts.
 _SHEET = ("x", "y", "slim_x", "slim_y", "dw", "dh")
@@ -302,7 +302,7 @@ class KernelHeatmapsView(View):
             ("■", POSITIVE, f"similar, up to {number(info.limit)}"),
             ("■", NEGATIVE, f"dissimilar, down to -{number(info.limit)}"),
             ("╌", INK, "between the classes"),
-            ("", "", f"‖G* - K‖ = {info.distance:.4g}"),
+            ("", "", f"‖G* - K‖ = {number(info.distance, 4)}"),
         )
 
     @staticmethod
@@ -312,7 +312,7 @@ class KernelHeatmapsView(View):
             return "No kernel matrix to show."
         given, learnt, _ = info.largest
         return (
-            f"At iteration {info.cursor} the learnt kernel lies {info.distance:.4g} from K "
+            f"At iteration {info.cursor} the learnt kernel lies {number(info.distance, 4)} from K "
             f"(Frobenius, all {info.n_rows:,} rows); on the {len(info.rows)} rows shown the "
-            f"rank-one part's largest entry is {learnt:.3g}, that of K {given:.3g}."
+            f"rank-one part's largest entry is {number(learnt)}, that of K {number(given)}."
         )

@@ -238,3 +238,8 @@ class TestProjection:
         view = ProjectionView()
         view.update(info)
         assert not view._at.visible
+        run = [SimpleNamespace(iteration=0, target=np.zeros(2), multiplier=0.0)]
+        info = ProjectionView.prepare(run, 0, Scene(cost=1.0, labels=np.array([1.0, -1.0])))
+        assert view.marks(info) == (("", "", "no projection has been made yet"),)
+        view.update(info)
+        assert view.figure().xaxis[0].axis_label == "no projection has been made yet"
