@@ -51,7 +51,7 @@ plot.setv({min_border_left: narrow ? 60 : 84, height: narrow ? heights[1] : heig
 
 #: Above the heatmaps, left to right.
 _NAMES = ("K", "(y∘α)(y∘α)ᵀ / 2ρ", "G*")
-_SLIM_NAMES = ("K", "+ rank-one part", "= G*")
+_SLIM_NAMES = ("K", "+ rank one", "= G*")
 
 #: Columns of the sheets and of the lines between the classes, for both layouts.
 _SHEET = ("x", "y", "slim_x", "slim_y", "dw", "dh")
@@ -183,7 +183,7 @@ class KernelHeatmapsView(View):
         ))  # fmt: skip
         slim.append(plot.text(
             "x", "y", "text", source=self._words, color=INK, text_baseline="bottom",
-            text_font_size="13px", y_offset=-3,
+            text_font_size="12px", y_offset=-3,
         ))  # fmt: skip
         self._dress(plot)
         turn = CustomJS(
