@@ -21,10 +21,12 @@ from bokeh.plotting import figure
 from mkldash.views._palette import CURSOR
 
 __all__ = [
+    "NARROW",
     "cursor_line",
     "equal_scales",
     "fit",
     "grow",
+    "new_box",
     "new_figure",
     "nice_ceiling",
     "nice_step",
@@ -127,11 +129,17 @@ def legend_shows(plot: figure, label: str, shown: bool) -> None:
             item.visible = shown
 
 
+#: Pixels; a narrower figure may be laid out anew.
+NARROW = 560
+
+_CORNERS = ("x0", "x1", "y0", "y1")
+
 #: Ranges around the box that give both axes the same scale, whatever the width.
 _EQUAL = """
 const [w, h] = [plot.inner_width, plot.inner_height]
 if (w > 0 && h > 0) {
-  const {x0: [x0], x1: [x1], y0: [y0], y1: [y1]} = box.data
+  const narrow = plot.outer_width > 0 && plot.outer_width < NARROW
+  const {x0: [x0], x1: [x1], y0: [y0], y1: [y1]} = (narrow ? slim : box).data
   const half = Math.max((x1 - x0) / w, (y1 - y0) / h) / 2
   const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2]
   plot.x_range.setv({start: x - half * w, end: x + half * w})
@@ -140,17 +148,31 @@ if (w > 0 && h > 0) {
 """
 
 
-def equal_scales(plot: figure) -> ColumnDataSource:
+def new_box() -> ColumnDataSource:
+    """A box for `equal_scales`."""
+    return ColumnDataSource({name: [float(name.endswith("1"))] for name in _CORNERS})
+
+
+def equal_scales(plot: figure, slim: ColumnDataSource | None = None) -> ColumnDataSource:
     """Same scale on both axes of `plot`, kept by the browser as the card grows and shrinks.
+
+    Parameters
+    ----------
+    plot : figure
+    slim : ColumnDataSource, optional
+        The box to show where the figure is narrower than `NARROW`.
 
     Returns
     -------
     ColumnDataSource
         The box to show, for `show_box`.
     """
-    box = ColumnDataSource({name: [float(name.endswith("1"))] for name in ("x0", "x1", "y0", "y1")})
-    fitted = CustomJS(args={"plot": plot, "box": box}, code=_EQUAL)
-    box.js_on_change("data", fitted)
+    box = new_box()
+    slim = box if slim is None else slim
+    code = _EQUAL.replace("NARROW", str(NARROW))
+    fitted = CustomJS(args={"plot": plot, "box": box, "slim": slim}, code=code)
+    for source in {box, slim}:
+        source.js_on_change("data", fitted)
     for size in ("inner_width", "inner_height"):
         plot.js_on_change(size, fitted)
     return box
@@ -158,7 +180,7 @@ def equal_scales(plot: figure) -> ColumnDataSource:
 
 def show_box(box: ColumnDataSource, corners: tuple[float, float, float, float]) -> None:
     """Make the plot of `box` show all of (x0, x1, y0, y1), and no more than it must."""
-    new = {name: [v] for name, v in zip(("x0", "x1", "y0", "y1"), corners, strict=True)}
+    new = {name: [v] for name, v in zip(_CORNERS, corners, strict=True)}
     if box.data != new:
         box.data = new
 

@@ -63,8 +63,8 @@ class AccuracyByRhoView(View):
     )
     formula = (
         r"\min_{\theta,\,G\succeq0}\ \max_\alpha\ \mathbf{e}^\top\alpha-\tfrac12a^\top Ga"
-        r"+\tfrac{\rho}{2}\lVert G-K_\theta\rVert_F^2,\quad a_i=y_i\alpha_i\qquad "
-        r"K_\theta=\sum_k\theta_kK_k\quad\text{(one kernel: }\theta=1)\qquad "
+        r"+\tfrac{\rho}{2}\lVert G-K_\theta\rVert_F^2\qquad "
+        r"a_i=y_i\alpha_i,\quad K_\theta=\sum_k\theta_kK_k\quad\text{(one kernel: }\theta=1)\qquad "
         r"\rho\to\infty:\ G=K_\theta"
     )
     order = 45

@@ -10,7 +10,9 @@ from bokeh.models import (
     BasicTicker,
     ColorBar,
     ColumnDataSource,
+    CustomJS,
     FixedTicker,
+    GlyphRenderer,
     LinearAxis,
     LinearColorMapper,
     Range1d,
@@ -19,6 +21,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import number
 from mkldash.views._palette import INK, NEGATIVE, POSITIVE, diverging
 from mkldash.views._reading import Readable, field
 from mkldash.views.base import EMPTY, Scene, View
@@ -30,8 +33,33 @@ __all__ = ["KernelHeatmapsInfo", "KernelHeatmapsView"]
 #: Between two heatmaps, as a share of one.
 _BETWEEN = 0.22
 
+#: The same where they lie one below the other, with words in between.
+_ABOVE = 0.16
+
+#: Pixels of the figure: side by side, and one below the other.
+_HEIGHTS = (370, 800)
+
+#: Lays the heatmaps one below the other on a narrow page.
+_TURN = """
+const narrow = plot.outer_width > 0 && plot.outer_width < NARROW
+for (const part of wide) part.visible = !narrow
+for (const part of slim) part.visible = narrow
+below.major_label_text_alpha = narrow ? 0 : 1
+side.axis_label_text_alpha = narrow ? 0 : 1
+plot.setv({min_border_left: narrow ? 60 : 84, height: narrow ? heights[1] : heights[0]})
+"""
+
 #: Above the heatmaps, left to right.
 _NAMES = ("K", "(y∘α)(y∘α)ᵀ / 2ρ", "G*")
+_SLIM_NAMES = ("K", "+ rank one", "= G*")
+
+#: Columns of the sheets and of the lines between the classes, for both layouts.
+_SHEET = ("x", "y", "slim_x", "slim_y", "dw", "dh")
+_SPLIT = tuple(f"{slim}{c}{i}" for slim in ("", "slim_") for c in "xy" for i in "01")
+
+
+#: Characters of a class beside the sheets.
+_LONGEST = 10
 
 
 class KernelHeatmapsInfo(NamedTuple):
@@ -57,6 +85,7 @@ class KernelHeatmapsInfo(NamedTuple):
         The rank-one part is drawn so many times as strong: 1, 2, 5, 10 and so on.
     distance : float
         ||G* - K||_F over all training rows, ||alpha||^2 / (2 rho).
+    classes : tuple of str
     """
 
     cursor: int
@@ -69,6 +98,12 @@ class KernelHeatmapsInfo(NamedTuple):
     limit: float
     times: float
     distance: float
+    classes: tuple[str, str] = Scene.classes
+
+
+def _cut(name: str) -> str:
+    """A name that fits beside the sheets on a phone."""
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
 def _times(learnt: Array, limit: float) -> float:
@@ -94,7 +129,7 @@ class KernelHeatmapsView(View):
         "Rows and columns are training rows, by class. K is the kernel, or the weighted sum of "
         "several at the cursor. What is learnt lifts pairs within a "
         "class and lowers pairs of different classes, the more the harder both rows pull. "
-        "All share one colour scale, but a small rank-one part is drawn stronger, as said below it."
+        "All share one colour scale; a small rank-one part is drawn stronger, as said beside it."
     )
     formula = (
         r"K=\sum_k\theta_kK_k\quad\text{(one kernel: }\theta=1)\qquad "
@@ -128,36 +163,63 @@ class KernelHeatmapsView(View):
             limit=max(sizes) or 1.0,
             times=_times(learnt, max(sizes)),
             distance=half * float(alpha @ alpha),
+            classes=scene.classes,
         )
 
     def _build(self) -> figure:
         plot = plotting.new_figure(
             self.title, "training rows, by class", "training row",
-            x_range=Range1d(0, 3), y_range=Range1d(0, 1), height=370, left=84, right=10,
+            x_range=Range1d(0, 3), y_range=Range1d(0, 1), height=_HEIGHTS[0], left=84, right=10,
         )  # fmt: skip
-        self._box = plotting.equal_scales(plot)
-        names = ("image", "x", "y", "dw", "dh", "times")
-        self._sheets = ColumnDataSource({name: [] for name in names})
+        self._slim = plotting.new_box()
+        self._box = plotting.equal_scales(plot, self._slim)
         self._mapper = LinearColorMapper(
             palette=diverging(129, most=255, power=1.0), low=-1.0, high=1.0
         )
-        sheets = plot.image(
-            "image", "x", "y", "dw", "dh", source=self._sheets, color_mapper=self._mapper
-        )
-        self._frames = ColumnDataSource({"left": [], "right": [], "bottom": [], "top": []})
-        plot.quad(
-            source=self._frames, left="left", right="right", bottom="bottom", top="top",
-            fill_alpha=0.0, line_color=INK,
-        )  # fmt: skip
-        self._splits = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": []})
-        plot.segment(
-            "x0", "y0", "x1", "y1", source=self._splits, color=INK, line_width=1.5, line_dash=[4, 3]
-        )
+        self._sheets = ColumnDataSource({name: [] for name in (*_SHEET, "image", "times")})
+        self._splits = ColumnDataSource({name: [] for name in _SPLIT})
         self._signs = ColumnDataSource({"x": [], "y": [], "text": []})
-        plot.text(
+        self._words = ColumnDataSource({"x": [], "y": [], "text": []})
+        sheets, wide = self._sheets_at(plot, "x", "y")
+        more, slim = self._sheets_at(plot, "slim_x", "slim_y")
+        wide.append(plot.text(
             "x", "y", "text", source=self._signs, color=INK, text_align="center",
             text_baseline="middle", text_font_size="24px",
+        ))  # fmt: skip
+        slim.append(plot.text(
+            "x", "y", "text", source=self._words, color=INK, text_baseline="bottom",
+            text_font_size="12px", y_offset=-3,
+        ))  # fmt: skip
+        self._dress(plot)
+        turn = CustomJS(
+            args={"plot": plot, "wide": [*wide, self._above], "slim": slim,
+                  "below": plot.below[0], "side": plot.left[0], "heights": list(_HEIGHTS)},
+            code=_TURN.replace("NARROW", str(plotting.NARROW)),
         )  # fmt: skip
+        plot.js_on_change("outer_width", turn)
+        for part in slim:
+            part.visible = False
+        plotting.add_hover(
+            plot, [sheets, more], [("drawn", "@image{0.000000}"), ("times the entry", "@times")]
+        )
+        self._shape: tuple[int, int, tuple[str, str]] = (0, 0, ("", ""))
+        return plot
+
+    def _sheets_at(self, plot: figure, x: str, y: str) -> tuple[GlyphRenderer, list[GlyphRenderer]]:
+        """Images, and them with frames and the lines between the classes."""
+        source, lines = self._sheets, self._splits
+        sheets = plot.image("image", x, y, "dw", "dh", source=source, color_mapper=self._mapper)
+        frames = plot.block(
+            x=x, y=y, width="dw", height="dh", source=source, fill_alpha=0.0, line_color=INK
+        )
+        ends = [f"{c}{i}" for i in "01" for c in (x, y)]
+        # Dark on light: seen on every colour of the sheets, in light and dark.
+        light = plot.segment(*ends, source=lines, color="#ffffff", line_width=3.5)
+        dark = plot.segment(*ends, source=lines, color="#20242a", line_width=1.5, line_dash=[4, 3])
+        return sheets, [sheets, frames, light, dark]
+
+    def _dress(self, plot: figure) -> None:
+        """Axes without lines, and the colour bar."""
         # Words at axes take the page's colour, in light and dark.
         self._above = LinearAxis()
         plot.add_layout(self._above, "above")
@@ -172,68 +234,70 @@ class KernelHeatmapsView(View):
             background_fill_alpha=0.0, ticker=BasicTicker(desired_num_ticks=5),
         )  # fmt: skip
         plot.add_layout(bar, "right")
-        plotting.add_hover(
-            plot, [sheets], [("drawn", "@image{0.000000}"), ("times the entry", "@times")]
-        )
-        self._shape: tuple[int, int] = (0, 0)
-        return plot
 
     def _write(self, info: KernelHeatmapsInfo) -> None:
         m = len(info.rows)
         if not m:
             return
-        step = m * (1 + _BETWEEN)
-        left = [0.0, step, 2 * step]
+        left = [i * m * (1 + _BETWEEN) for i in range(3)]
+        low = [(2 - i) * m * (1 + _ABOVE) for i in range(3)]
         parts = (info.given, info.times * info.learnt, info.given + info.learnt)
         # The first row on top, as matrices are written.
         self._sheets.data = {
             "image": [part[::-1].astype(np.float32) for part in parts],
-            "x": left, "y": [0.0] * 3, "dw": [float(m)] * 3, "dh": [float(m)] * 3,
-            "times": [1.0, info.times, 1.0],
+            "x": left, "y": [0.0] * 3, "slim_x": [0.0] * 3, "slim_y": low,
+            "dw": [float(m)] * 3, "dh": [float(m)] * 3, "times": [1.0, info.times, 1.0],
         }  # fmt: skip
         if self._mapper.high != info.limit:
             self._mapper.update(low=-info.limit, high=info.limit)
-        if self._shape != (m, info.split):
-            self._shape = (m, info.split)
-            self._lay_out(m, info.split, left)
+        if self._shape != (m, info.split, info.classes):
+            self._shape = (m, info.split, info.classes)
+            self._lay_out(m, info, left, low)
         below = self.figure().xaxis[-1]
         capped = ", capped" if info.times * info.largest[1] > info.limit else ""
-        stronger = "" if info.times == 1.0 else f"; drawn {info.times:g}×{capped}"
-        labels = {
-            x + m / 2: f"largest entry {size:.3g}{extra}"
-            for x, size, extra in zip(left, info.largest, ("", stronger, ""), strict=True)
-        }
+        stronger = "" if info.times == 1.0 else f", ×{number(info.times)}{capped}"
+        sizes = [f"max {number(size)}" for size in info.largest]
+        sizes[1] += stronger
+        labels = {x + m / 2: size for x, size in zip(left, sizes, strict=True)}
         if below.major_label_overrides != labels:
             below.major_label_overrides = labels
         text = f"{m} training rows, by class; all of them"
         if m < info.n_rows:
             text = f"{m} of {info.n_rows:,} training rows, by class"
-        text += f"; common colour scale from {-info.limit:.3g} to {info.limit:.3g}"
+        words = [f"{name}: {size}" for name, size in zip(_SLIM_NAMES, sizes, strict=True)]
+        if list(self._words.data["text"]) != words:
+            self._words.data = {"x": [0.0] * 3, "y": [y + m for y in low], "text": words}
         if below.axis_label != text:
             below.axis_label = text
 
-    def _lay_out(self, m: int, split: int, left: list[float]) -> None:
-        """What depends on the number of rows only."""
-        margin = 0.01 * m
+    def _lay_out(
+        self, m: int, info: KernelHeatmapsInfo, left: list[float], low: list[float]
+    ) -> None:
+        """What depends on the number of rows, and on their classes, only."""
+        margin, split = 0.01 * m, info.split
         plotting.show_box(self._box, (-margin, left[2] + m + margin, -margin, m + margin))
-        self._frames.data = {
-            "left": left, "right": [x + m for x in left], "bottom": [0.0] * 3,
-            "top": [float(m)] * 3,
-        }  # fmt: skip
-        y = float(m - split)
+        top = low[0] + (1 + _ABOVE) * m
+        plotting.show_box(self._slim, (-margin, m + margin, -margin, top))
+        y, none, all_ = float(m - split), [0.0] * 3, [float(m)] * 3
+        across = [x + split for x in left]
         self._splits.data = {
-            "x0": [*left, *(x + split for x in left)],
-            "x1": [*(x + m for x in left), *(x + split for x in left)],
-            "y0": [y] * 3 + [0.0] * 3,
-            "y1": [y] * 3 + [float(m)] * 3,
-        }
+            "x0": [*left, *across], "x1": [*(x + m for x in left), *across],
+            "y0": [*[y] * 3, *none], "y1": [*[y] * 3, *all_],
+            "slim_x0": [*none, *[split] * 3], "slim_x1": [*all_, *[split] * 3],
+            "slim_y0": [*(at + y for at in low), *low],
+            "slim_y1": [*(at + y for at in low), *(at + m for at in low)],
+        }  # fmt: skip
         signs = [x - _BETWEEN * m / 2 for x in left[1:]]
         self._signs.data = {"x": signs, "y": [m / 2] * 2, "text": ["+", "="]}
         middles = [x + m / 2 for x in left]
         self._above.ticker = FixedTicker(ticks=middles)
         self._above.major_label_overrides = dict(zip(middles, _NAMES, strict=True))
         self.figure().xaxis[-1].ticker = FixedTicker(ticks=middles)
-        side = {m - split / 2: "class -1", (m - split) / 2: "class +1"}
+        side = {
+            at + place: _cut(name)
+            for at in low
+            for place, name in zip((m - split / 2, (m - split) / 2), info.classes, strict=True)
+        }
         self.figure().yaxis[0].ticker = FixedTicker(ticks=list(side))
         self.figure().yaxis[0].major_label_overrides = side
 
@@ -241,10 +305,10 @@ class KernelHeatmapsView(View):
     def marks(info: KernelHeatmapsInfo) -> tuple[tuple[str, str, str], ...]:
         """See `View.marks`."""
         return (
-            ("■", POSITIVE, f"similar, up to {info.limit:.3g}"),
-            ("■", NEGATIVE, f"dissimilar, down to {-info.limit:.3g}"),
+            ("■", POSITIVE, f"similar, up to {number(info.limit)}"),
+            ("■", NEGATIVE, f"dissimilar, down to -{number(info.limit)}"),
             ("╌", INK, "between the classes"),
-            ("", "", f"‖G* - K‖ = {info.distance:.4g}"),
+            ("", "", f"‖G* - K‖ = {number(info.distance, 4)}"),
         )
 
     @staticmethod
@@ -254,7 +318,7 @@ class KernelHeatmapsView(View):
             return "No kernel matrix to show."
         given, learnt, _ = info.largest
         return (
-            f"At iteration {info.cursor} the learnt kernel lies {info.distance:.4g} from K "
+            f"At iteration {info.cursor} the learnt kernel lies {number(info.distance, 4)} from K "
             f"(Frobenius, all {info.n_rows:,} rows); on the {len(info.rows)} rows shown the "
-            f"rank-one part's largest entry is {learnt:.3g}, that of K {given:.3g}."
+            f"rank-one part's largest entry is {number(learnt)}, that of K {number(given)}."
         )

@@ -9,6 +9,7 @@ from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
 from mkldash.views import _plotting as plotting
+from mkldash.views._names import apart
 from mkldash.views._palette import LEVEL
 from mkldash.views.bounds import BoundsInfo, BoundsView
 
@@ -75,4 +76,5 @@ class NeighborhoodBoundsView(BoundsView):
         text = BoundsView.describe(info)
         if math.isnan(info.level_at):
             return text
-        return f"{text} The next step aims at the level {info.level_at:,.4f}."
+        places = len(apart(info.at[1], info.at[0])[0].partition(".")[2])
+        return f"{text} The next step aims at the level {info.level_at:,.{places}f}."

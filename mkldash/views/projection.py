@@ -99,7 +99,14 @@ class ProjectionView(View):
             return _NOTHING
         cursor = int(trace[k].iteration)
         target, root = field(trace, k, "target"), field(trace, k, "multiplier")
-        if target is None or root is None or not len(target) or not math.isfinite(root):
+        # Iteration 0 is the start: whatever it holds, no gradient step led to it.
+        if (
+            cursor == 0
+            or target is None
+            or root is None
+            or not len(target)
+            or not math.isfinite(root)
+        ):
             return _NOTHING._replace(cursor=cursor)
         v, y, cost, root = np.asarray(target), scene.labels, scene.cost, float(root)
         bends = breakpoints(v, y, cost)

@@ -190,6 +190,7 @@ class WeightsHeatmapView(View):
         total = by_row.sum() or 1.0
         lead = ", ".join(f"{info.rows[i]} ({100 * by_row[i] / total:.0f} percent)" for i in order)
         return (
-            f"{len(info.rows)} features by {len(info.columns)} kernels; {info.active} cells carry "
+            f"{len(info.rows)} feature{'' if len(info.rows) == 1 else 's'} by "
+            f"{len(info.columns)} kernels; {info.active} cells carry "
             f"weight. Features with most weight: {lead}."
         )

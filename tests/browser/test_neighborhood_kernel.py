@@ -177,4 +177,12 @@ def test_phone_width_nothing_sticks_out(browser, server):
     walk.wait_run(1)
     expect(walk.status).to_be_in_viewport()
     assert walk.page.evaluate("document.documentElement.scrollWidth") <= 390
+    # The heatmaps lie one below the other.
+    walk.page.wait_for_function(
+        """() => Bokeh.documents.some((d) => {
+            const plots = [...d._all_models.values()]
+            return plots.some((m) => m.type === "Figure" && m.name === "kernel-heatmaps"
+                && m.outer_width > 0 && m.height === 800)
+        })"""
+    )
     walk.close()

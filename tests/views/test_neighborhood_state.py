@@ -7,6 +7,7 @@ import pytest
 
 from mkldash.problems.projection import imbalance, project
 from mkldash.solvers.shifted_svm import ShiftedSVM
+from mkldash.views._names import number
 from mkldash.views.base import Gram, Scene
 from mkldash.views.dual_coefficients import MOST_BARS, DualCoefficientsView, _ordinal
 from mkldash.views.kernel_heatmaps import KernelHeatmapsView, _times
@@ -110,7 +111,7 @@ class TestKernelHeatmaps:
         drawn = view._sheets.data["image"][1][::-1]
         np.testing.assert_allclose(drawn, info.times * info.learnt, rtol=1e-6)
         words = " ".join(view.figure().xaxis[-1].major_label_overrides.values())
-        assert f"; drawn {info.times:g}×{', capped' if capped else ''} " in words
+        assert f"×{number(info.times)}{', capped' if capped else ''}" in words
 
     def test_three_sheets_in_matrix_order_on_one_scale(self, run):
         problem, trace = run
@@ -124,9 +125,30 @@ class TestKernelHeatmaps:
         assert (view._mapper.low, view._mapper.high) == (-info.limit, info.limit)
         below = view.figure().xaxis[-1]
         assert list(below.major_label_overrides.values())[1].startswith(
-            f"largest entry {info.largest[1]:.3g}"
+            f"max {number(info.largest[1])}"
         )
         assert "24 training rows, by class; all of them" in below.axis_label
+
+    def test_on_a_narrow_page_the_sheets_lie_one_below_the_other(self, run):
+        problem, trace = run
+        view = KernelHeatmapsView()
+        scene = Scene(rho=problem.rho, gram=fake.gram_of(problem), classes=("a", "much too long"))
+        info = view.prepare(trace, 3, scene)
+        view.update(info)
+        sheets, m = view._sheets.data, 24
+        assert list(sheets["slim_x"]) == [0.0] * 3
+        low = list(sheets["slim_y"])
+        assert low[2] == 0
+        assert low[0] - m > low[1] > low[2] + m  # K on top, room for words in between
+        assert view._slim.data["y1"][0] > low[0] + m
+        words = view._words.data["text"]
+        assert words[0] == f"K: max {number(info.largest[0])}"
+        assert words[2] == f"= G*: max {number(info.largest[2])}"
+        side = view.figure().yaxis[0].major_label_overrides
+        assert list(side.values()) == ["a", "much too …"] * 3
+        spans = np.array([view._splits.data[name] for name in ("slim_x0", "slim_x1")])
+        assert spans.min() == 0
+        assert spans.max() == m
 
     def test_some_rows_of_many_and_an_infinite_rho(self, run):
         problem, trace = run
@@ -217,3 +239,8 @@ class TestProjection:
         view = ProjectionView()
         view.update(info)
         assert not view._at.visible
+        run = [SimpleNamespace(iteration=0, target=np.zeros(2), multiplier=0.0)]
+        info = ProjectionView.prepare(run, 0, Scene(cost=1.0, labels=np.array([1.0, -1.0])))
+        assert view.marks(info) == (("", "", "no projection has been made yet"),)
+        view.update(info)
+        assert view.figure().xaxis[0].axis_label == "no projection has been made yet"
