@@ -168,8 +168,9 @@ def test_a_table_with_one_class_is_said_and_the_page_lives_on(walk, tmp_path):
 def test_a_bad_link_is_said_and_runs_on_defaults(walk):
     walk.open("eta=7&data=mine.csv&speed=1000")
     walk.wait_run(1)
-    expect(walk.page.get_by_text("must lie between 0 and 1")).to_be_visible()
-    expect(walk.page.get_by_text("only its owner has")).to_be_visible()
+    for place in (walk.page.get_by_role("note"), walk.page.get_by_role("list")):
+        expect(place.get_by_text("must lie between 0 and 1")).to_be_visible()
+        expect(place.get_by_text("only its owner has")).to_be_visible()
 
 
 def test_every_picture_explains_itself(walk):
