@@ -205,6 +205,7 @@ def compare(n: int) -> None:
     for turn in range(ROUNDS):
         time_pass(given, out)  # what the QP solvers pushed out of the cache
         for method in METHODS:
+            time_ours(given, method, out)  # what the contender before pushed out of the caches
             ours[method].append(time_ours(given, method, out))
         passes.append(time_pass(given, out))
         for rival in rivals:

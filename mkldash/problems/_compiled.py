@@ -317,11 +317,15 @@ def sorted_root(starts: Floats, C: float, target: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def first_shift(v: Floats, y: Floats, C: float) -> float:
-    """Where Newton begins: the root for a sample of the rows, or nearly that."""
+def first_shift(v: Floats, y: Floats, C: float, scratch: Floats) -> float:
+    """Where Newton begins: the root for a sample of the rows, or nearly that.
+
+    The sample is written to `scratch`, as long as v: new memory would cost as much
+    as a pass.
+    """
     n = v.shape[0]
     m = n if n <= 2 * _SAMPLE else _SAMPLE
-    s = np.empty(m)
+    s = scratch[:m]
     positive, mean = 0.0, 0.0
     for k in range(m):
         # Neighbours in eights, so that few cache lines are read; eights far apart,
@@ -344,7 +348,7 @@ def first_shift(v: Floats, y: Floats, C: float) -> float:
 def project_newton(v: Floats, y: Floats, C: float, x: Floats) -> tuple[float, float, int, float]:
     """Everything in one call: writes x; y'x, shift, evaluations, and 0 when all can be used."""
     n = v.shape[0]
-    start = first_shift(v, y, C)
+    start = first_shift(v, y, C, x)
     # s stands where x will be: one array less to read, and no new memory.
     positive, odd, total, inside = fold_and_fill(v, y, C, start, x)
     if odd != 0.0 or positive == 0.0 or positive == n:

@@ -260,7 +260,7 @@ def test_it_is_refused_before_it_is_built_when_it_does_not_fit():
     assert estimate.test_blocks < CHUNK_BYTES
     need = estimate.square + estimate.packed + estimate.test_blocks
     build_square(X, term, memory_limit=need, n_test=9)
-    with pytest.raises(MemoryLimitError, match="square") as caught:
+    with pytest.raises(MemoryLimitError, match="full matrix and half of that again") as caught:
         build_square(X, term, memory_limit=need - 1, n_test=9)
     # One kernel cannot be fewer, and its solvers need the whole matrix.
     assert str(caught.value).endswith("a subsample of the rows, or a higher memory_limit.")
