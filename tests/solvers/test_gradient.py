@@ -168,10 +168,10 @@ def test_the_difference_of_values_fails_where_this_test_does_not():
             tol: to_the_end(ConstrainedGradientDescent(), problem, tol)[0] for tol in (1e-6, 1e-10)
         }
         assert all(result.status is Status.CONVERGED for result in ours.values())
-        assert ours[1e-10].iterations <= 60
+        assert ours[1e-10].iterations <= 40
         assert naive(problem, 1e-6, 1000) <= 2 * ours[1e-6].iterations
         stuck += naive(problem, 1e-10, 1000) == 1000
-    assert stuck >= 2
+    assert stuck >= 3
 
 
 def test_f_never_rises_in_gradient_descent():
@@ -216,9 +216,9 @@ def test_any_scale(kind, size, C, rho):
     problem = given(size * kernel.K, kernel.problem.y, C, rho)
     result, seen = to_the_end(kind(), problem, tol=1e-6)
     # The hinge sum is of size n and rounded; times C it is all that bounds can tell.
-    # Both bounds round; the hinge sum in steps of C eps a row.
-    rounding = 2 * problem.n_rows * C * np.finfo(float).eps
-    assert result.upper - result.lower <= max(1e-6 * result.lower, rounding)
+    rounding = problem.n_rows * C * np.finfo(float).eps
+    # Added, not subtracted: the difference of near numbers has digits that they have not.
+    assert result.upper <= result.lower + max(1e-6 * result.lower, rounding)
     assert result.iterations <= 250
     # Nor does the search start absurdly: it soon tries about one step an iteration.
     assert seen[min(5, len(seen) - 1)].inner_solves <= 25
