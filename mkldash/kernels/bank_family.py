@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mkldash.kernels.base import CombinedKernel, KernelBank
-from mkldash.kernels.family import Draw, Key, KernelFamily, Search
+from mkldash.kernels.family import Draw, KernelFamily, Key, Search
 from mkldash.kernels.weights import Weights
 
 Array = NDArray[np.float64]
@@ -40,14 +42,14 @@ class BankFamily(KernelFamily):
             theta[_position(key)] = value
         return self._bank.combine(theta)
 
-    def degree_totals(self, a: Array) -> Array:
+    def degree_totals(self, a: ArrayLike) -> Array:
         return np.array([0.0, self.total(a)])
 
-    def total(self, a: Array) -> float:
-        return float(self._bank.quadratic_forms(a).sum())
+    def total(self, a: ArrayLike) -> float:
+        return float(self.all_forms(a).sum())
 
-    def sample(self, a: Array, rng: np.random.Generator) -> Draw:
-        forms = self._bank.quadratic_forms(a)
+    def sample(self, a: ArrayLike, rng: np.random.Generator) -> Draw:
+        forms = self.all_forms(a)
         total = float(forms.sum())
         law = forms / total if total > 0.0 else np.full(self.size, 1.0 / self.size)
         reached = np.searchsorted(np.cumsum(law), rng.random(), side="right")
@@ -65,8 +67,8 @@ class BankFamily(KernelFamily):
     def uniform(self, rng: np.random.Generator) -> tuple[int, ...]:
         return (min(int(rng.random() * self.size), self.size - 1),)
 
-    def largest(self, a: Array, budget: int) -> Search:
-        forms = self._bank.quadratic_forms(a)
+    def largest(self, a: ArrayLike, budget: int) -> Search:
+        forms = self.all_forms(a)
         position = int(np.argmax(forms))
         value = float(forms[position])
         return Search(key=(position,), value=value, bound=value, exact=True, nodes=1)
@@ -74,13 +76,13 @@ class BankFamily(KernelFamily):
     def keys(self) -> tuple[Key, ...]:
         return tuple((k,) for k in range(self.size))
 
-    def all_forms(self, a: Array) -> Array:
-        return self._bank.quadratic_forms(a)
+    def all_forms(self, a: ArrayLike) -> Array:
+        return self._bank.quadratic_forms(np.asarray(a, dtype=np.float64))
 
-    def quadratic_forms(self, a: Array, keys: tuple[Key, ...]) -> Array:
-        return self._bank.quadratic_forms(a)[[_position(key) for key in keys]]
+    def quadratic_forms(self, a: ArrayLike, keys: Sequence[Key]) -> Array:
+        return self.all_forms(a)[[_position(key) for key in keys]]
 
-    def features(self, keys: tuple[Key, ...]) -> Array | None:
+    def features(self, keys: Sequence[Key]) -> Array | None:
         return None
 
     def gram(self, key: Key) -> Array:
@@ -88,11 +90,17 @@ class BankFamily(KernelFamily):
         theta[_position(key)] = 1.0
         return self._bank.combine(theta).matrix()
 
-    def decision(self, X_new: Array, weights: Weights, a: Array) -> Array:
+    def decision(self, X_new: ArrayLike, weights: Weights, a: ArrayLike) -> Array:
         theta = np.zeros(self.size)
         for key, value in zip(weights.keys, weights.values, strict=True):
             theta[_position(key)] = value
-        return self._bank.decision(X_new, theta, a)
+        return self._bank.decision(np.asarray(X_new), theta, np.asarray(a, dtype=np.float64))
+
+    def stored(self, word: Sequence[int]) -> Key:
+        return tuple(word)
+
+    def has(self, key: object) -> bool:
+        return isinstance(key, tuple) and len(key) == 1 and key[0] in range(self.size)
 
     def orderings(self, key: Key) -> int:
         return 1

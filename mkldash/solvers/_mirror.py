@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.errors import InputError
-from mkldash.kernels.family import Key, KernelFamily
+from mkldash.kernels.family import KernelFamily, Key
 from mkldash.kernels.weights import Weights
 from mkldash.problems.losses.squared import Squared
 from mkldash.problems.problem import Problem
@@ -348,7 +348,7 @@ def check_positive(solver: Solver, name: str) -> None:
     InputError
     """
     value = getattr(solver, name)
-    if not (isinstance(value, numbers.Real) and math.isfinite(value) and value > 0.0):
+    if not (isinstance(value, int | float | np.number) and math.isfinite(value) and value > 0.0):
         raise InputError(f"{name} must be a positive number, not {value!r}")
 
 

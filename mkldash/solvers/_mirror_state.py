@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mkldash.kernels.family import Key, KernelFamily
+from mkldash.kernels.family import KernelFamily, Key
 from mkldash.kernels.weights import Weights
 from mkldash.problems.problem import Problem
 from mkldash.solvers._mirror_map import MirrorMap
@@ -113,9 +113,7 @@ class Iterate:
         self._previous = checkpoint.previous.copy()
         self.squares = checkpoint.squares
         self._supports: dict[str, tuple[NDArray[np.intp], tuple[Key, ...]]] = {}
-        self.ridge = Ridge(
-            self.family, problem.y, self.keys, self.theta, follows=self._follows
-        )
+        self.ridge = Ridge(self.family, problem.y, self.keys, self.theta, follows=self._follows)
 
     @property
     def family(self) -> KernelFamily:

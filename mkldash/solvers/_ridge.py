@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mkldash.kernels.family import Key, KernelFamily
+from mkldash.kernels.family import KernelFamily, Key
 from mkldash.kernels.weights import Weights
 from mkldash.solvers._ridge_features import FeatureRidge
 from mkldash.solvers._ridge_rows import RowRidge, solve_fresh
