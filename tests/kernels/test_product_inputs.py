@@ -156,7 +156,9 @@ def test_what_does_not_fit_is_refused_before_it_is_built():
         product_family_of_terms(rows, [KernelTerm(Gaussian(), (0,), "x0")], memory_limit=10_000)
 
 
-@pytest.mark.parametrize("key", [(3,), (-1,), (0, 0, 0, 0), "a", ("a",), 3, None, (0, None)])
+@pytest.mark.parametrize(
+    "key", [(3,), (-1,), (0, 0, 0, 0), "a", ("a",), 3, None, (0, None), (0.5,), [0, 1]]
+)
 def test_keys_of_another_family_are_refused(key):
     family = product_family(X)
     with pytest.raises(InputError, match="names no product of the family"):

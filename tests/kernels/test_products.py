@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mkldash.errors import InputError
+from mkldash.kernels import _linear_products
 from mkldash.kernels.base import KernelTerm
 from mkldash.kernels.gaussian import Gaussian
 from mkldash.kernels.linear import Linear
@@ -358,6 +359,23 @@ def test_features_are_roots_of_the_kernels():
         assert np.allclose(np.outer(column, column), family.gram(key), rtol=1e-12)
     assert grams(X).features(keys) is None
     assert family.features([]).shape == (9, 0)
+
+
+def test_features_beyond_memory_are_made_in_pieces(monkeypatch):
+    X, a = normal_rows(12, 5), normal_rows(12, 1, seed=1)[:, 0]
+    family = product_family(X, degree=3)
+    weights = Weights.of(family.keys(), np.linspace(0.0, 1.0, family.size))
+    kept = family.combine(weights)
+    expected, product, decision = kept.matrix(), kept.apply(a), family.decision(X, weights, a)
+    monkeypatch.setattr(_linear_products, "FEATURE_BYTES", 0)
+    monkeypatch.setattr(_linear_products, "_PIECE_BYTES", 8 * 12 * 7)
+    pieces = family.combine(weights)
+    assert np.allclose(pieces.matrix(), expected, rtol=1e-12)
+    assert np.allclose(pieces.apply(a), product, rtol=1e-12)
+    assert np.allclose(family.decision(X, weights, a), decision, rtol=1e-12)
+    assert np.allclose(product, decision, rtol=1e-12)
+    forms = family.all_forms(a)
+    assert np.allclose(forms, family.quadratic_forms(a, family.keys()), rtol=1e-9)
 
 
 def test_linear_terms_are_the_products_of_the_features():
