@@ -33,7 +33,10 @@ _BLOCK = 128
 #: Bytes of features that a combined kernel keeps.
 FEATURE_BYTES = 256 * 2**20
 
-#: Bytes of prefix products that are multiplied at a time.
+#: Bytes of prefix products that are multiplied at a time: they stay in the cache.
+_PREFIX_BYTES = 2**20
+
+#: Bytes of features that are made at a time when they are not kept.
 _PIECE_BYTES = 16 * 2**20
 
 
@@ -184,12 +187,12 @@ class LinearProducts(ProductBases):
         """(a'phi)^2 of all (sorted) words of one length, lexicographic order."""
         if length == 0:
             return np.array([a.sum() ** 2])
-        most = max(1, _PIECE_BYTES // (8 * self.n_rows))
+        most = max(1, _PREFIX_BYTES // (8 * self.n_rows))
         found = []
         for prefixes in word_blocks(self.n_base, length - 1, merged, most):
             for low in range(0, len(prefixes), most):
                 part = np.ascontiguousarray(prefixes[low : low + most])
-                rows = _compiled_products.products(self.columns, part, a, np.ones(len(part)))
+                rows = _compiled_products.sorted_products(self.columns, part, a)
                 values = rows @ self.X
                 if merged and length > 1:
                     found.append(values[np.arange(self.n_base) >= part[:, -1:]])

@@ -369,6 +369,7 @@ def test_features_beyond_memory_are_made_in_pieces(monkeypatch):
     expected, product, decision = kept.matrix(), kept.apply(a), family.decision(X, weights, a)
     monkeypatch.setattr(_linear_products, "FEATURE_BYTES", 0)
     monkeypatch.setattr(_linear_products, "_PIECE_BYTES", 8 * 12 * 7)
+    monkeypatch.setattr(_linear_products, "_PREFIX_BYTES", 8 * 12 * 7)
     pieces = family.combine(weights)
     assert np.allclose(pieces.matrix(), expected, rtol=1e-12)
     assert np.allclose(pieces.apply(a), product, rtol=1e-12)
