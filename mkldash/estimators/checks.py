@@ -184,11 +184,12 @@ def check_targets(y: Any, n_rows: int, owner: str) -> Array:
     """
     if y is None:
         raise InputError(f"{owner} requires y to be passed, but the target y is None")
-    if np.iscomplexobj(y):
-        raise InputError("y holds complex numbers (Complex data not supported): take real ones")
     try:
         given = column_or_1d(_as_plain(y), warn=True)
     except ValueError as error:
+        if "Complex data not supported" in str(error):
+            message = "y holds complex numbers (Complex data not supported): take real ones"
+            raise InputError(message) from error
         raise InputError(f"y must hold one number for each row: {error}") from error
     if len(given) != n_rows:
         raise InputError(
