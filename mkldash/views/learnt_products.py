@@ -1,0 +1,221 @@
+"""The products that were learnt, heaviest first."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import numpy as np
+from bokeh.models import ColumnDataSource, FixedTicker, Range1d
+from bokeh.plotting import figure
+from numpy.typing import NDArray
+
+from mkldash.views import _plotting as plotting
+from mkldash.views._names import cut, number, product
+from mkldash.views._palette import ACCENT, CURSOR, INK
+from mkldash.views._reading import Readable, field
+from mkldash.views.base import EMPTY, Scene, View
+
+Array = NDArray[np.float64]
+
+__all__ = ["TOP", "LearntProductsInfo", "LearntProductsView"]
+
+#: Products drawn.
+TOP = 12
+_FEWEST = 6
+_LONGEST_NAME = 26
+STAR = "★ "
+
+
+class LearntProductsInfo(NamedTuple):
+    """Numbers of the picture.
+
+    Attributes
+    ----------
+    cursor : int
+    names : tuple of str
+        Products drawn, by their average weight; true ones that are not among the
+        heaviest come last.
+    average, iterate : array, shape (n_drawn,)
+        Weights of the average of the iterates, and of the iterate.
+    true : array of bool, shape (n_drawn,)
+        Whether the target was made of it.
+    rank : array of int, shape (n_drawn,)
+        Place by average weight, from 1; 0 without any weight.
+    carrying : int
+        Products with weight in the average.
+    n_keys : int
+        All products that could carry weight; 0 if unknown.
+    rest : float
+        Share of the average's weight that is not drawn.
+    known : int
+        How many true products there are; 0 where they are not known.
+    """
+
+    cursor: int
+    names: tuple[str, ...]
+    average: Array
+    iterate: Array
+    true: NDArray[np.bool_]
+    rank: NDArray[np.intp]
+    carrying: int
+    n_keys: int
+    rest: float
+    known: int
+
+
+_NOTHING = LearntProductsInfo(
+    0, (), np.empty(0), np.empty(0), np.empty(0, bool), np.empty(0, np.intp), 0, 0, 0.0, 0
+)
+
+
+def _values(trace: Readable, k: int, name: str) -> dict[Hashable, float]:
+    weights = field(trace, k, name)
+    if weights is None:
+        return {}
+    return {key: float(w) for key, w in zip(weights.keys, weights.values, strict=True) if w > 0}
+
+
+class LearntProductsView(View):
+    """Which products of features the run has found."""
+
+    name = "learnt-products"
+    title = "Learnt products"
+    needs = frozenset({"weights", "average", "products"})
+    caption = (
+        "The products with most weight: bars are the average of the iterates, which is the "
+        "answer; the purple tick is the iterate, which still jumps. ★ made the target."
+    )
+    formula = (
+        r"K_\theta=\sum_z\theta_z\,\rho_{d(z)}^{-2}\,K_{z_1}\odot\dots\odot K_{z_d}\qquad "
+        r"\lVert\theta\rVert_\nu\le1,\quad\theta\ge0,\quad\nu=\frac{p}{2-p}\qquad "
+        r"\text{average}=\frac{1}{k-h}\sum_{j=h+1}^{k}\theta^{(j)}"
+    )
+    order = 20
+    every_frame = False
+
+    @staticmethod
+    def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> LearntProductsInfo:
+        """See `View.prepare`."""
+        if not 0 <= k < len(trace):
+            return _NOTHING
+        average, iterate = _values(trace, k, "average"), _values(trace, k, "weights")
+        weights = average or iterate
+        order = sorted(weights, key=lambda key: -weights[key])
+        rank = {key: i + 1 for i, key in enumerate(order)}
+        true = dict.fromkeys(scene.true_products)
+        late = [key for key in true if not 0 < rank.get(key, 0) <= TOP]
+        keys = [key for key in order[: TOP - len(late)] if key not in late] + late[:TOP]
+        total = sum(average.values())
+        shown = np.array([average.get(key, 0.0) for key in keys])
+        return LearntProductsInfo(
+            cursor=int(trace[k].iteration),
+            names=tuple(product(key, scene.features) for key in keys),
+            average=shown,
+            iterate=np.array([iterate.get(key, 0.0) for key in keys]),
+            true=np.array([key in true for key in keys], dtype=bool),
+            rank=np.array([rank.get(key, 0) for key in keys], dtype=np.intp),
+            carrying=len(average),
+            n_keys=0 if scene.family is None else scene.family.n_keys,
+            rest=max(0.0, 1.0 - float(shown.sum()) / total) if total > 0 else 0.0,
+            known=len(true),
+        )
+
+    def _build(self) -> figure:
+        self._x, self._y = Range1d(0, 0.1), Range1d(_FEWEST - 0.4, -0.6)
+        plot = plotting.new_figure(
+            self.title, "weight θ", "", x_range=self._x, y_range=self._y, left=170, height=340
+        )
+        self._bars = ColumnDataSource(
+            {c: [] for c in ("y", "average", "iterate", "name", "alpha", "place")}
+        )
+        bars = plot.hbar(
+            "y", 0.68, "average", source=self._bars, color=ACCENT, fill_alpha="alpha",
+            line_width=1,
+        )  # fmt: skip
+        ticks = plot.scatter(
+            "iterate", "y", source=self._bars, marker="dash", angle=np.pi / 2, size=17,
+            color=CURSOR, line_width=3.5,
+        )  # fmt: skip
+        plot.ygrid.grid_line_color = None
+        plot.xgrid.grid_line_color = "#88888840"
+        plot.yaxis.major_tick_out = plot.yaxis.major_tick_in = 0
+        plotting.add_hover(
+            plot, [bars, ticks],
+            [("product", "@name"), ("average", "@average{0.000000}"),
+             ("iterate", "@iterate{0.000000}"), ("place", "@place")],
+        )  # fmt: skip
+        self._labels: tuple[str, ...] = ()
+        return plot
+
+    def _write(self, info: LearntProductsInfo) -> None:
+        n = len(info.names)
+        strong = info.true if info.known else np.ones(n, bool)
+        plotting.write(
+            self._bars,
+            {
+                "y": np.arange(n, dtype=np.float64),
+                "average": info.average,
+                "iterate": info.iterate,
+                "name": np.array(info.names, dtype=object),
+                "alpha": np.where(strong, 0.85, 0.25),
+                "place": np.array([str(r) if r else "no weight" for r in info.rank], dtype=object),
+            },
+            full=True,
+        )
+        labels = tuple(_label(info, i) for i in range(n))
+        if labels != self._labels:
+            self._labels = labels
+            axis = self.figure().yaxis[0]
+            axis.ticker = FixedTicker(ticks=list(range(n)))
+            axis.major_label_overrides = dict(enumerate(labels))
+        start = max(n, _FEWEST) - 0.4
+        if self._y.start != start:
+            self._y.start = start
+        if n:
+            plotting.fit(self._x, 0.0, max(info.average.max(), info.iterate.max()) * 1.04)
+        of = f" of {number(info.n_keys, 6)} possible" if info.n_keys else ""
+        text = f"weight θ ({info.carrying} products{of} carry weight)"
+        below = self.figure().xaxis[0]
+        if below.axis_label != text:
+            below.axis_label = text
+
+    @staticmethod
+    def marks(info: LearntProductsInfo) -> tuple[tuple[str, str, str], ...]:
+        """See `View.marks`."""
+        found = [("■", ACCENT, "average"), ("┃", CURSOR, "iterate")]
+        if info.known:
+            found.append(("★", INK, f"true product ({_found(info)} of {info.known} on top)"))
+        return tuple(found)
+
+    @staticmethod
+    def describe(info: LearntProductsInfo) -> str:
+        """See `View.describe`."""
+        if not info.carrying:
+            return "No product carries weight yet."
+        first = ", ".join(
+            f"{name}: {weight:.4g}" for name, weight in list(
+                zip(info.names, info.average, strict=True))[:4] if weight > 0
+        )  # fmt: skip
+        text = f"{info.carrying} products carry weight. Heaviest: {first}."
+        if info.known:
+            text += f" {_found(info)} of {info.known} true products are the heaviest ones."
+        return text
+
+
+def _found(info: LearntProductsInfo) -> int:
+    """True products among as many of the heaviest."""
+    return int(np.count_nonzero(info.true & (info.rank > 0) & (info.rank <= info.known)))
+
+
+def _label(info: LearntProductsInfo, i: int) -> str:
+    """Name at the axis: a star for a true product, its place where it is not in order."""
+    name = cut(info.names[i], _LONGEST_NAME)
+    if not info.true[i]:
+        return name
+    place = "" if 0 < info.rank[i] <= TOP else f" ({_place(int(info.rank[i]))})"
+    return f"{STAR}{name}{place}"
+
+
+def _place(rank: int) -> str:
+    return f"place {rank}" if rank else "no weight"
