@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import groupby
 
 __all__ = [
-    "LONGEST_NAME", "apart", "cut", "feature", "number", "percent", "product", "short",
+    "LONGEST_NAME", "apart", "cut", "cut_apart", "feature", "number", "percent", "product", "short",
+    "word_name",
 ]  # fmt: skip
 
 #: Characters of a name on an axis; the hover text has all of it.
@@ -65,6 +67,16 @@ def cut(name: str, longest: int = LONGEST_NAME) -> str:
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
+def cut_apart(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """`cut`, but names that it would make equal are cut in the middle."""
+    ends = [cut(name, longest) for name in names]
+    twins = {end for end, times in Counter(ends).items() if times > 1}
+    return [
+        f"{name[: longest - 6]}…{name[-5:]}" if end in twins and len(name) > longest else end
+        for name, end in zip(names, ends, strict=True)
+    ]
+
+
 def feature(i: int, features: Sequence[str]) -> str:
     """Name of base feature `i`; ``x1`` and so on where it has none."""
     return features[i] if 0 <= i < len(features) else f"x{i + 1}"
@@ -91,3 +103,12 @@ def product(key: Hashable, features: Sequence[str], longest: int = 0) -> str:
         name = cut(name, longest) if longest else name
         factors.append(name if times == 1 else f"{name}{str(times).translate(_RAISED)}")
     return " · ".join(factors) or "offset"
+
+
+#: Characters of a product in a line of words.
+_LONGEST_WORD = 48
+
+
+def word_name(word: Hashable, features: Sequence[str]) -> str:
+    """`product`, short enough for the key of a picture."""
+    return cut(product(word, features, longest=LONGEST_NAME), _LONGEST_WORD)

@@ -19,7 +19,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._names import cut
+from mkldash.views._names import cut_apart
 from mkldash.views._palette import sequential
 
 Array = NDArray[np.float64]
@@ -33,13 +33,15 @@ MOST_FEATURES = 50
 _MOST_LABELS = 18
 _LONGEST_NAME = 12
 
+_ROUND = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
 
 def round_up(value: float) -> float:
-    """The next of 1, 2, 5, 10 ... times a power of ten: a scale that moves in steps."""
+    """The next round number: a colour scale that moves in steps."""
     if not (value > 0 and math.isfinite(value)):
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
-    return next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= value * (1 - 1e-12))
+    return next(m * power for m in _ROUND if m * power >= value * (1 - 1e-12))
 
 
 class Sheet:
@@ -113,4 +115,5 @@ class Sheet:
             every = max(1, -(-len(names) // _MOST_LABELS))
             ticks = list(range(0, len(names), every))
             axis.ticker = FixedTicker(ticks=ticks)
-            axis.major_label_overrides = {i: cut(names[i], _LONGEST_NAME) for i in ticks}
+            short = cut_apart(names, _LONGEST_NAME)
+            axis.major_label_overrides = {i: short[i] for i in ticks}

@@ -24,9 +24,12 @@ _LONGEST_NAME = 26
 _FEWEST = 5
 
 #: An error beyond so many times the least one is drawn at the edge, with its number.
-_FAR = 4.0
+_FAR = 8.0
 
-_DOTS = ("x", "y", "name", "mse", "objective", "note", "colour", "size", "marker")
+#: What a number takes of the width.
+_ROOM = 0.2
+
+_DOTS = ("x", "y", "name", "mse", "objective", "note", "colour", "size", "marker", "angle")
 
 
 class BaselineErrorsInfo(NamedTuple):
@@ -107,6 +110,7 @@ class BaselineErrorsView(View):
         plot.add_layout(self._line)
         dots = plot.scatter(
             "x", "y", source=self._dots, marker="marker", size="size", color="colour",
+            angle="angle",
         )  # fmt: skip
         plot.text(
             "x", "y", "text", source=self._words, color=INK, text_baseline="middle",
@@ -143,10 +147,14 @@ class BaselineErrorsView(View):
                 "colour": np.array([ACCENT, *[LOWER] * (n - 1)], dtype=object)[known],
                 "size": np.array([17.0, *[10.0] * (n - 1)])[known],
                 "marker": marker[known],
+                "angle": np.where(far, -0.5 * np.pi, 0.0)[known],
             },
             full=True,
         )
-        inner = known & (x > start + 0.72 * (end - start))
+        place = (x - start) / (end - start)
+        # A number stands right of its dot where there is room, and off the dashed line.
+        crossed = (place < place[0]) & (place + _ROOM > place[0]) & (place > _ROOM)
+        inner = known & ((place > 1 - _ROOM) | crossed)
         words = [_said(info, i) for i in range(n)]
         plotting.write(
             self._words,

@@ -18,7 +18,7 @@ from mkldash.views.base import EMPTY, Scene, View
 
 Array = NDArray[np.float64]
 
-__all__ = ["BoundsInfo", "BoundsView"]
+__all__ = ["BoundsInfo", "BoundsView", "window"]
 
 
 class BoundsInfo(NamedTuple):
@@ -61,7 +61,17 @@ class BoundsInfo(NamedTuple):
     model: Array = np.empty(0)
 
 
-def _window(upper: Array, lower: Array) -> tuple[float, float]:
+def window(upper: Array, lower: Array) -> tuple[float, float]:
+    """Values worth showing: a lower bound far below zero is cut off.
+
+    Parameters
+    ----------
+    upper, lower : array, shape (n,)
+
+    Returns
+    -------
+    low, high : float
+    """
     finite_upper, finite_lower = upper[np.isfinite(upper)], lower[np.isfinite(lower)]
     if not finite_upper.size:
         return 0.0, 1.0
@@ -116,7 +126,7 @@ class BoundsView(View):
             ghost_iteration=ghost[0],
             ghost_upper=ghost[1],
             ghost_lower=ghost[2],
-            window=_window(upper, lower),
+            window=window(upper, lower),
             level=level[kept] if aimed else empty,
             level_at=float(level[k]) if inside else math.nan,
             model=np.where(np.isfinite(model), model, np.nan)[kept] if aimed else empty,

@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._names import number, percent, product
+from mkldash.views._names import number, percent, word_name
 from mkldash.views._palette import DRAWN, INK, LAW
 from mkldash.views._reading import Readable, drawn_word, field, law
 from mkldash.views.base import EMPTY, Scene, View
@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 __all__ = ["DegreeLawInfo", "DegreeLawView"]
 
 _CALLED = {0: "0: offset", 1: "1: feature", 2: "2: pair", 3: "3: triple"}
+
+#: Degrees that have room for words below their bars.
+_FEW = 5
 
 
 class DegreeLawInfo(NamedTuple):
@@ -73,7 +76,7 @@ class DegreeLawView(View):
             cursor=int(trace[k].iteration),
             law=law(trace, k, "degree_law"),
             drawn=-1 if word is None else len(word),
-            name="" if word is None else product(word, scene.features),
+            name="" if word is None else word_name(word, scene.features),
             total=np.nan if total is None else float(total),
         )
 
@@ -83,19 +86,17 @@ class DegreeLawView(View):
             self.title, "degree: number of factors", "probability",
             x_range=self._x, y_range=self._y,
         )  # fmt: skip
-        self._bars = ColumnDataSource({c: [] for c in ("x", "p", "colour", "alpha", "text")})
+        self._bars = ColumnDataSource({c: [] for c in ("x", "p", "colour", "alpha", "text", "ink")})
         bars = plot.vbar(
             "x", 0.66, "p", source=self._bars, fill_color="colour", line_color="colour",
             fill_alpha="alpha",
         )  # fmt: skip
         plot.text(
-            "x", "p", "text", source=self._bars, color=INK, text_align="center",
+            "x", "p", "text", source=self._bars, color="ink", text_align="center",
             text_baseline="bottom", text_font_size="13px", y_offset=-3,
         )  # fmt: skip
         plot.xaxis.major_tick_out = plot.xaxis.major_tick_in = 0
-        plotting.add_hover(
-            plot, [bars], [("degree", "@x"), ("probability", "@p{0.000000}")]
-        )
+        plotting.add_hover(plot, [bars], [("degree", "@x"), ("probability", "@p{0.000000}")])
         self._degrees = 0
         return plot
 
@@ -108,7 +109,8 @@ class DegreeLawView(View):
                 "x": degrees.astype(np.float64),
                 "p": info.law,
                 "colour": np.where(hit, DRAWN, LAW).astype(object),
-                "alpha": np.where(hit, 0.9, 0.5),
+                "alpha": np.where(hit, 0.95, 0.6),
+                "ink": np.where(hit, DRAWN, INK).astype(object),
                 "text": np.array([percent(p) for p in info.law], dtype=object),
             },
             full=True,
@@ -119,7 +121,9 @@ class DegreeLawView(View):
             self._x.update(start=-0.6, end=max(n, 3) - 0.4)
             axis = self.figure().xaxis[0]
             axis.ticker = FixedTicker(ticks=list(range(n)))
-            axis.major_label_overrides = {i: _CALLED.get(i, str(i)) for i in range(n)}
+            axis.major_label_overrides = {
+                i: _CALLED.get(i, str(i)) if n <= _FEW else str(i) for i in range(n)
+            }
         if n:
             plotting.fit(self._y, 0.0, float(info.law.max()) * 1.12)
 

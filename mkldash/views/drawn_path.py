@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._names import cut, feature, number, percent, product
+from mkldash.views._names import cut_apart, feature, number, percent, product, word_name
 from mkldash.views._palette import DRAWN, INK, LAW
 from mkldash.views._reading import Readable, drawn_word, field, law
 from mkldash.views.base import EMPTY, Scene, View
@@ -21,10 +21,14 @@ __all__ = ["DrawnPathInfo", "DrawnPathView"]
 
 #: Height of the highest bar of a row, and where the words above it end; rows are 1 apart.
 _BAR, _WORDS = 0.52, 0.80
+#: Pixels of a row; of one among many.
+_ROW, _LOW_ROW, _FEW = 78, 56, 5
 #: Share of its place that a bar fills.
 _FILL = 0.84
 #: Features that are named below the last row.
 _MOST_LABELS = 24
+#: Characters of the multiplied chances below the picture.
+_LONGEST_SUM = 48
 _ORDINALS = {1: "1st factor", 2: "2nd factor", 3: "3rd factor"}
 
 _BARS = ("left", "right", "bottom", "top", "colour", "alpha", "name", "p", "step")
@@ -49,6 +53,8 @@ class DrawnPathInfo(NamedTuple):
         Of the whole word: the product of `chances`.
     name : str
         The product drawn, its factors in the order of the draw; empty where nothing was.
+    short : str
+        The same, cut to fit a line.
     orderings : int
         Words that mean the same kernel.
     key : str
@@ -66,6 +72,7 @@ class DrawnPathInfo(NamedTuple):
     choices: tuple[str, ...]
     probability: float
     name: str
+    short: str
     orderings: int
     key: str
     degree: int
@@ -107,7 +114,7 @@ class DrawnPathView(View):
             rows = (degrees,) if len(degrees) else ()
             names = scene.features
             return DrawnPathInfo(
-                cursor, rows, (), np.empty(0), (), np.nan, "", 1, "", max(len(degrees) - 1, 0),
+                cursor, rows, (), np.empty(0), (), np.nan, "", "", 1, "", max(len(degrees) - 1, 0),
                 names,
             )  # fmt: skip
         laws = law(trace, k, "position_laws")
@@ -129,6 +136,7 @@ class DrawnPathView(View):
             ],
             probability=float(np.prod(chances)) if len(rows) == len(word) + 1 else np.nan,
             name=product(word, scene.features),
+            short=word_name(word, scene.features),
             orderings=1 if orderings is None else int(orderings),
             key=product(word if key is None else key, scene.features),
             degree=len(degrees) - 1,
@@ -144,14 +152,16 @@ class DrawnPathView(View):
         self._fans = ColumnDataSource({"x": [], "y": []})
         self._texts = ColumnDataSource({c: [] for c in _TEXTS})
         self._quiet = ColumnDataSource({c: [] for c in _TEXTS})
+        self._leads = ColumnDataSource({"x": [], "y0": [], "y1": []})
         self._bases = ColumnDataSource({"x0": [], "x1": [], "y": []})
-        plot.patches("x", "y", source=self._fans, fill_color=DRAWN, fill_alpha=0.13,
+        plot.patches("x", "y", source=self._fans, fill_color=DRAWN, fill_alpha=0.2,
                      line_color=None)  # fmt: skip
         plot.segment("x0", "y", "x1", "y", source=self._bases, color=INK, alpha=0.5)
         bars = plot.quad(
             left="left", right="right", bottom="bottom", top="top", source=self._bars,
             fill_color="colour", line_color=None, fill_alpha="alpha",
         )  # fmt: skip
+        plot.segment("x", "y0", "x", "y1", source=self._leads, color=DRAWN)
         words = {"text_align": "align", "text_baseline": "bottom", "y_offset": -3}
         plot.text("x", "y", "text", source=self._texts, color=DRAWN, text_font_size="14px",
                   text_font_style="bold", **words)  # fmt: skip
@@ -175,7 +185,7 @@ class DrawnPathView(View):
         self._bars.data = {k: plotting.light(v) for k, v in _bars(info).items()}
         fans = [_fan(info, i) for i in range(len(info.rows) - 1)]
         self._fans.data = {"x": [x for x, _ in fans], "y": [y for _, y in fans]}
-        self._texts.data = _choices(info)
+        self._texts.data, self._leads.data = _choices(info)
         self._quiet.data = _ends(info)
         below = self.figure().xaxis[0]
         text = _sum(info)
@@ -184,6 +194,7 @@ class DrawnPathView(View):
 
     def _label(self, info: DrawnPathInfo) -> None:
         rows, plot = info.degree + 1, self.figure()
+        plot.height = 110 + rows * (_ROW if rows <= _FEW else _LOW_ROW)
         self._y.end = max(rows, 2) - 1 + _WORDS + 0.12
         self._bases.data = {
             "x0": [0.0] * rows, "x1": [1.0] * rows, "y": [float(i) for i in range(rows)],
@@ -193,7 +204,8 @@ class DrawnPathView(View):
         plot.yaxis[0].major_label_overrides = left
         r = len(info.features)
         named = r <= _MOST_LABELS
-        places = {(i + 0.5) / r: cut(info.features[i], 12) for i in range(r)} if named else {}
+        short = cut_apart(info.features, 12) if named else []
+        places = {(i + 0.5) / r: name for i, name in enumerate(short)}
         plot.xaxis[0].ticker = FixedTicker(ticks=list(places))
         plot.xaxis[0].major_label_overrides = places
 
@@ -202,9 +214,9 @@ class DrawnPathView(View):
         """See `View.marks`."""
         if not info.name:
             return (("", "", "nothing is drawn at this iteration"),)
-        found = [("■", LAW, "could be drawn"), ("■", DRAWN, f"drawn: {info.name}")]
+        found = [("■", LAW, "could be drawn"), ("■", DRAWN, f"drawn: {info.short}")]
         if info.orderings > 1:
-            found.append(("", "", f"one of {info.orderings} orders of {info.key}"))
+            found.append(("", "", f"one of {info.orderings:,} orders that mean this kernel"))
         return tuple(found)
 
     @staticmethod
@@ -213,8 +225,7 @@ class DrawnPathView(View):
         if not info.name:
             return f"Nothing is drawn at iteration {info.cursor}."
         steps = ", then ".join(
-            f"{choice} ({percent(p)})"
-            for choice, p in zip(info.choices, info.chances, strict=True)
+            f"{choice} ({percent(p)})" for choice, p in zip(info.choices, info.chances, strict=True)
         )
         text = f"At iteration {info.cursor} the draw fell on {steps}: {info.name}."
         if np.isfinite(info.probability):
@@ -237,7 +248,7 @@ def _bars(info: DrawnPathInfo) -> dict[str, np.ndarray]:
         found["bottom"].append(np.full(n, base))
         found["top"].append(base + _BAR * row / (row.max(initial=0.0) or 1.0))
         found["colour"].append(np.where(hit, DRAWN, LAW).astype(object))
-        found["alpha"].append(np.where(hit, 0.95, 0.5))
+        found["alpha"].append(np.where(hit, 0.95, 0.6))
         found["name"].append(np.array(names, dtype=object))
         found["p"].append(row)
         found["step"].append(np.full(n, _ordinal(i) if i else "degree", dtype=object))
@@ -258,16 +269,19 @@ def _align(x: float) -> str:
     return "left" if x < 0.08 else "right" if x > 0.92 else "center"
 
 
-def _choices(info: DrawnPathInfo) -> dict[str, list[object]]:
-    """The name and the chance of each choice, above its bar."""
+def _choices(info: DrawnPathInfo) -> tuple[dict[str, list[object]], dict[str, list[float]]]:
+    """The name and the chance of each choice, higher than all bars, and lines down to its bar."""
     columns: dict[str, list[object]] = {name: [] for name in _TEXTS}
+    leads: dict[str, list[float]] = {"x": [], "y0": [], "y1": []}
     for i, (row, at) in enumerate(zip(info.rows, info.chosen, strict=False)):
-        x = (at + 0.5) / len(row)
-        top = info.degree - i + _BAR * row[at] / (row.max() or 1.0)
-        values = (x, float(top), f"{info.choices[i]}: {percent(row[at])}", _align(x))
-        for name, value in zip(_TEXTS, values, strict=True):
+        x, base = (at + 0.5) / len(row), float(info.degree - i)
+        text = f"{info.choices[i] if i else at}: {percent(row[at])}"
+        for name, value in zip(_TEXTS, (x, base + _BAR, text, _align(x)), strict=True):
             columns[name].append(value)
-    return columns
+        top = base + _BAR * float(row[at]) / (float(row.max()) or 1.0)
+        for name, place in zip(leads, (x, top, base + _BAR), strict=True):
+            leads[name].append(place)
+    return columns, leads
 
 
 def _ends(info: DrawnPathInfo) -> dict[str, list[object]]:
@@ -295,6 +309,9 @@ def _sum(info: DrawnPathInfo) -> str:
     """The chances, multiplied."""
     if not info.name or not np.isfinite(info.probability):
         return "base features"
+    if len(info.chances) == 1:
+        return f"probability of {info.short}: {number(info.probability)}"
     factors = " × ".join(number(p) for p in info.chances)
-    equals = f"{factors} = " if len(info.chances) > 1 else ""
-    return f"{equals}{number(info.probability)} = probability of {info.name}"
+    if len(factors) > _LONGEST_SUM:
+        factors = f"{len(info.chances)} chances multiplied"
+    return f"{factors} = {number(info.probability)}, probability of {info.short}"

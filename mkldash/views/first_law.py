@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._names import cut, feature, percent, product
+from mkldash.views._names import cut_apart, feature, percent, word_name
 from mkldash.views._palette import DRAWN, INK, LAW
 from mkldash.views._reading import Readable, drawn_word, law
 from mkldash.views.base import EMPTY, Scene, View
@@ -103,7 +103,7 @@ class FirstLawView(View):
             hit=np.isin(kept, word or ()),
             others=len(shares) - len(kept),
             rest=max(0.0, float(shares.sum() - shares[kept].sum())),
-            word="" if word is None else product(word, scene.features),
+            word="" if word is None else word_name(word, scene.features),
         )
 
     def _build(self) -> figure:
@@ -113,18 +113,16 @@ class FirstLawView(View):
             x_range=self._x, y_range=self._y, left=120, height=340,
         )  # fmt: skip
         self._bars = ColumnDataSource(
-            {c: [] for c in ("y", "p", "colour", "alpha", "text", "name")}
+            {c: [] for c in ("y", "p", "colour", "alpha", "text", "ink", "name")}
         )
         self._rest = ColumnDataSource({"y": [], "x": [], "text": []})
         bars = plot.hbar(
             "y", 0.7, "p", source=self._bars, fill_color="colour", line_color="colour",
             fill_alpha="alpha",
         )  # fmt: skip
-        words = {
-            "color": INK, "text_baseline": "middle", "text_font_size": "12px", "x_offset": 5,
-        }  # fmt: skip
-        plot.text("p", "y", "text", source=self._bars, **words)
-        plot.text("x", "y", "text", source=self._rest, **words)
+        words = {"text_baseline": "middle", "text_font_size": "12px", "x_offset": 5}
+        plot.text("p", "y", "text", source=self._bars, color="ink", **words)
+        plot.text("x", "y", "text", source=self._rest, color=INK, **words)
         plot.ygrid.grid_line_color = None
         plot.xgrid.grid_line_color = "#88888840"
         plot.yaxis.major_tick_out = plot.yaxis.major_tick_in = 0
@@ -140,7 +138,8 @@ class FirstLawView(View):
                 "y": np.arange(n, dtype=np.float64),
                 "p": info.shares,
                 "colour": np.where(info.hit, DRAWN, LAW).astype(object),
-                "alpha": np.where(info.hit, 0.9, 0.5),
+                "alpha": np.where(info.hit, 0.95, 0.6),
+                "ink": np.where(info.hit, DRAWN, INK).astype(object),
                 "text": np.array([percent(p) for p in info.shares], dtype=object),
                 "name": np.array(info.names, dtype=object),
             },
@@ -149,7 +148,7 @@ class FirstLawView(View):
         rest = [f"{percent(info.rest)} together"] if info.others else []
         at = {"y": np.full(len(rest), float(n)), "x": np.zeros(len(rest))}
         plotting.write(self._rest, {**at, "text": np.array(rest, dtype=object)}, full=True)
-        labels = [cut(name, _LONGEST_NAME) for name in info.names]
+        labels = cut_apart(info.names, _LONGEST_NAME)
         if info.others:
             labels.append(f"{info.others} others")
         if labels != self._labels:

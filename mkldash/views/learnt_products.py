@@ -11,7 +11,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._names import cut, number, product
+from mkldash.views._names import cut_apart, number, product
 from mkldash.views._palette import ACCENT, CURSOR, INK
 from mkldash.views._reading import Readable, field
 from mkldash.views.base import EMPTY, Scene, View
@@ -25,6 +25,8 @@ TOP = 12
 _FEWEST = 6
 _LONGEST_NAME = 26
 STAR = "★ "
+
+_BARS = ("y", "average", "iterate", "end", "text", "name", "alpha", "place")
 
 
 class LearntProductsInfo(NamedTuple):
@@ -43,7 +45,7 @@ class LearntProductsInfo(NamedTuple):
     rank : array of int, shape (n_drawn,)
         Place by average weight, from 1; 0 without any weight.
     carrying : int
-        Products with weight in the average.
+        Products with weight in the average, or in the iterate where there is no average.
     n_keys : int
         All products that could carry weight; 0 if unknown.
     rest : float
@@ -92,7 +94,6 @@ class LearntProductsView(View):
         r"\text{average}=\frac{1}{k-h}\sum_{j=h+1}^{k}\theta^{(j)}"
     )
     order = 20
-    every_frame = False
 
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> LearntProductsInfo:
@@ -115,7 +116,7 @@ class LearntProductsView(View):
             iterate=np.array([iterate.get(key, 0.0) for key in keys]),
             true=np.array([key in true for key in keys], dtype=bool),
             rank=np.array([rank.get(key, 0) for key in keys], dtype=np.intp),
-            carrying=len(average),
+            carrying=len(weights),
             n_keys=0 if scene.family is None else scene.family.n_keys,
             rest=max(0.0, 1.0 - float(shown.sum()) / total) if total > 0 else 0.0,
             known=len(true),
@@ -126,9 +127,7 @@ class LearntProductsView(View):
         plot = plotting.new_figure(
             self.title, "weight θ", "", x_range=self._x, y_range=self._y, left=170, height=340
         )
-        self._bars = ColumnDataSource(
-            {c: [] for c in ("y", "average", "iterate", "name", "alpha", "place")}
-        )
+        self._bars = ColumnDataSource({c: [] for c in _BARS})
         bars = plot.hbar(
             "y", 0.68, "average", source=self._bars, color=ACCENT, fill_alpha="alpha",
             line_width=1,
@@ -136,6 +135,10 @@ class LearntProductsView(View):
         ticks = plot.scatter(
             "iterate", "y", source=self._bars, marker="dash", angle=np.pi / 2, size=17,
             color=CURSOR, line_width=3.5,
+        )  # fmt: skip
+        plot.text(
+            "end", "y", "text", source=self._bars, color=INK, text_baseline="middle",
+            text_font_size="12px", x_offset=6,
         )  # fmt: skip
         plot.ygrid.grid_line_color = None
         plot.xgrid.grid_line_color = "#88888840"
@@ -157,13 +160,15 @@ class LearntProductsView(View):
                 "y": np.arange(n, dtype=np.float64),
                 "average": info.average,
                 "iterate": info.iterate,
+                "end": np.maximum(info.average, info.iterate),
+                "text": np.array([number(w) for w in _weights(info)], dtype=object),
                 "name": np.array(info.names, dtype=object),
                 "alpha": np.where(strong, 0.85, 0.25),
                 "place": np.array([str(r) if r else "no weight" for r in info.rank], dtype=object),
             },
             full=True,
         )
-        labels = tuple(_label(info, i) for i in range(n))
+        labels = tuple(_label(info, i, name) for i, name in enumerate(_short(info)))
         if labels != self._labels:
             self._labels = labels
             axis = self.figure().yaxis[0]
@@ -173,19 +178,18 @@ class LearntProductsView(View):
         if self._y.start != start:
             self._y.start = start
         if n:
-            plotting.fit(self._x, 0.0, max(info.average.max(), info.iterate.max()) * 1.04)
-        of = f" of {number(info.n_keys, 6)} possible" if info.n_keys else ""
-        text = f"weight θ ({info.carrying} products{of} carry weight)"
-        below = self.figure().xaxis[0]
-        if below.axis_label != text:
-            below.axis_label = text
+            plotting.fit(self._x, 0.0, max(info.average.max(), info.iterate.max()) * 1.12)
 
     @staticmethod
     def marks(info: LearntProductsInfo) -> tuple[tuple[str, str, str], ...]:
         """See `View.marks`."""
-        found = [("■", ACCENT, "average"), ("┃", CURSOR, "iterate")]
+        of = f" of {_count(info.n_keys)}" if info.n_keys else ""
+        found = [
+            ("■", ACCENT, "average"), ("┃", CURSOR, "iterate"),
+            ("", "", f"{info.carrying}{of} products carry weight"),
+        ]  # fmt: skip
         if info.known:
-            found.append(("★", INK, f"true product ({_found(info)} of {info.known} on top)"))
+            found.append(("★", INK, f"true ({_found(info)} of {info.known} on top)"))
         return tuple(found)
 
     @staticmethod
@@ -195,12 +199,22 @@ class LearntProductsView(View):
             return "No product carries weight yet."
         first = ", ".join(
             f"{name}: {weight:.4g}" for name, weight in list(
-                zip(info.names, info.average, strict=True))[:4] if weight > 0
+                zip(info.names, _weights(info), strict=True))[:4] if weight > 0
         )  # fmt: skip
-        text = f"{info.carrying} products carry weight. Heaviest: {first}."
+        carry = "1 product carries" if info.carrying == 1 else f"{info.carrying} products carry"
+        text = f"{carry} weight. Heaviest: {first}."
         if info.known:
             text += f" {_found(info)} of {info.known} true products are the heaviest ones."
         return text
+
+
+def _weights(info: LearntProductsInfo) -> Array:
+    """The average, or the iterate where there is no average yet."""
+    return info.average if info.average.any() else info.iterate
+
+
+def _count(n: int) -> str:
+    return f"{n:,}" if n < 1_000_000 else number(float(n))
 
 
 def _found(info: LearntProductsInfo) -> int:
@@ -208,9 +222,12 @@ def _found(info: LearntProductsInfo) -> int:
     return int(np.count_nonzero(info.true & (info.rank > 0) & (info.rank <= info.known)))
 
 
-def _label(info: LearntProductsInfo, i: int) -> str:
+def _short(info: LearntProductsInfo) -> list[str]:
+    return cut_apart(info.names, _LONGEST_NAME)
+
+
+def _label(info: LearntProductsInfo, i: int, name: str) -> str:
     """Name at the axis: a star for a true product, its place where it is not in order."""
-    name = cut(info.names[i], _LONGEST_NAME)
     if not info.true[i]:
         return name
     place = "" if 0 < info.rank[i] <= TOP else f" ({_place(int(info.rank[i]))})"

@@ -15,7 +15,7 @@ from mkldash.views._names import number
 from mkldash.views._palette import ACCENT, INK, LEVEL
 from mkldash.views._reading import Readable, columns, field, latest, thin
 from mkldash.views.base import EMPTY, Scene, View
-from mkldash.views.bounds import BoundsInfo, BoundsView
+from mkldash.views.bounds import BoundsInfo, BoundsView, window
 
 Array = NDArray[np.float64]
 
@@ -23,6 +23,9 @@ __all__ = ["ObjectiveBoundsInfo", "ObjectiveBoundsView"]
 
 #: Where a log axis of iterations has its 0.
 _ZERO = 0.6
+
+#: Snapshots after which the start may leave the picture.
+_SETTLED = 5
 
 _ITERATE, _HALF, _FULL = "iterate", "average of the last half", "average of all"
 
@@ -37,7 +40,7 @@ class ObjectiveBoundsInfo(NamedTuple):
     objective : array, shape (n_drawn,)
         Of the iterate, at the iterations of `bounds`.
     certified : array, shape (n_certified,)
-        Iterations that evaluated the averages.
+        Iterations after the start that evaluated the averages.
     average, full_average : array, shape (n_certified,)
         Objective of the average of the last half, and of all iterates.
     at : tuple of float
@@ -100,14 +103,14 @@ class ObjectiveBoundsView(BoundsView):
         # The trace may have grown since: what is drawn along the bounds has their length.
         kept = np.searchsorted(numbers, bounds.iteration)
         # In between, snapshots carry on what was evaluated last.
-        seen = np.flatnonzero((certified == 1) & ~(np.isnan(average) & np.isnan(full)))
+        # At the start there is nothing to average.
+        fresh = (certified == 1) & (numbers > 0)
+        seen = np.flatnonzero(fresh & ~(np.isnan(average) & np.isnan(full)))
         seen = seen[thin(len(seen))]
         shown = objective[kept]
         kind = field(trace, k, "certificate") if inside else None
-        low, top = bounds.window
-        finite = objective[np.isfinite(objective)]
         return ObjectiveBoundsInfo(
-            bounds=bounds._replace(window=(low, max(top, float(finite.max(initial=top))))),
+            bounds=bounds._replace(window=_window(bounds, shown)),
             objective=shown,
             certified=numbers[seen],
             average=average[seen],
@@ -199,3 +202,13 @@ class ObjectiveBoundsView(BoundsView):
         if info.certificate:
             text += f" Kind of the lower bound: {info.certificate}."
         return text
+
+
+def _window(bounds: BoundsInfo, objective: Array) -> tuple[float, float]:
+    """Values worth showing: the start lies so high that the rest would be a flat line."""
+    some = slice(1 if len(objective) > _SETTLED else 0, None)
+    low, top = window(bounds.upper[some], bounds.lower[some])
+    if not some.start:
+        low = min(low, float(np.nan_to_num(bounds.lower, posinf=low, nan=low).min(initial=low)))
+    finite = objective[some][np.isfinite(objective[some])]
+    return low, max(top, float(finite.max(initial=top)))

@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._names import feature, percent, product
+from mkldash.views._names import feature, percent, word_name
 from mkldash.views._palette import ACCENT, DRAWN
 from mkldash.views._reading import Readable, drawn_word, law
 from mkldash.views._sheet import MOST_FEATURES, Sheet
@@ -92,7 +92,7 @@ class PairLawView(View):
             law=part,
             drawn=drawn if len(drawn) == 2 else (),
             degree=-1 if word is None else len(word),
-            word="" if word is None else product(word, scene.features),
+            word="" if word is None else word_name(word, scene.features),
             shown=float(part.sum()),
         )
 

@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 
 __all__ = ["ProductsMapInfo", "ProductsMapView"]
 
+#: So many features are all shown; of more, those that carry weight.
+_FEW_FEATURES = 24
+
 
 class ProductsMapInfo(NamedTuple):
     """Numbers of the picture.
@@ -36,6 +39,7 @@ class ProductsMapInfo(NamedTuple):
         Product of each cell.
     true : array of int, shape (n_true, 2)
         Places of the true products that have at most two factors.
+    true_names : tuple of str
     shares : array, shape (n_degrees,)
         Share of the weight by number of factors.
     shown : float
@@ -49,13 +53,14 @@ class ProductsMapInfo(NamedTuple):
     weights: Array
     names: tuple[str, ...]
     true: NDArray[np.intp]
+    true_names: tuple[str, ...]
     shares: Array
     shown: float
 
 
 _NOTHING = ProductsMapInfo(
     0, (), np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0), (),
-    np.empty((0, 2), np.intp), np.empty(0), 0.0,
+    np.empty((0, 2), np.intp), (), np.empty(0), 0.0,
 )  # fmt: skip
 
 
@@ -101,7 +106,8 @@ class ProductsMapView(View):
                 by_feature[i] += w
         wanted = list(dict.fromkeys(i for key in true for i in key))
         order = [*wanted, *(i for i in np.argsort(-by_feature, kind="stable") if i not in wanted)]
-        kept = np.sort(np.array(order[:MOST_FEATURES], dtype=np.intp))
+        room = max(_FEW_FEATURES, np.count_nonzero(by_feature), len(wanted))
+        kept = np.sort(np.array(order[: min(room, MOST_FEATURES)], dtype=np.intp))
         at = {int(i): place for place, i in enumerate(kept)} | {-1: -1}
         cells = [(key, w) for key, w in small.items() if all(i in at for i in key)]
         places = np.array([_place(key) for key, _ in cells], dtype=np.intp).reshape(-1, 2)
@@ -110,7 +116,8 @@ class ProductsMapView(View):
             by_degree[len(key)] += w
         total = by_degree.sum() or 1.0
         values = np.array([w for _, w in cells])
-        where = [[at[i] for i in _place(key)] for key in true if all(i in at for i in key)]
+        true = [key for key in true if all(i in at for i in key)]
+        where = [[at[i] for i in _place(key)] for key in true]
         return ProductsMapInfo(
             cursor=int(trace[k].iteration),
             features=tuple(feature(int(i), scene.features) for i in kept),
@@ -119,6 +126,7 @@ class ProductsMapView(View):
             weights=values,
             names=tuple(product(key, scene.features) for key, _ in cells),
             true=np.array(where, dtype=np.intp).reshape(-1, 2),
+            true_names=tuple(product(key, scene.features) for key in true),
             shares=by_degree / total,
             shown=float(values.sum()) / total,
         )
@@ -126,9 +134,12 @@ class ProductsMapView(View):
     def _build(self) -> figure:
         self._sheet = Sheet(self.title, "alone, or times ...", "feature", "weight")
         plot = self._sheet.plot
-        self._true = ColumnDataSource({"x": [], "y": []})
-        plot.rect("x", "y", 1.0, 1.0, source=self._true, fill_alpha=0.0, line_color=LEVEL,
-                  line_width=2.5)  # fmt: skip
+        self._true = ColumnDataSource({"x": [], "y": [], "name": []})
+        frames = plot.rect(
+            "x", "y", 1.0, 1.0, source=self._true, fill_alpha=0.0, line_color=LEVEL,
+            line_width=2.5,
+        )  # fmt: skip
+        plotting.add_hover(plot, [frames], [("true product", "@name")], attachment="below")
         return plot
 
     def _write(self, info: ProductsMapInfo) -> None:
@@ -138,7 +149,11 @@ class ProductsMapView(View):
             high=float(info.weights.max(initial=0.0)),
         )  # fmt: skip
         self._sheet.label(names, ("alone", "", *names) if names else ())
-        true = {"x": _shifted(info.true[:, 1]).astype(np.float64), "y": 1.0 * info.true[:, 0]}
+        true = {
+            "x": _shifted(info.true[:, 1]).astype(np.float64),
+            "y": 1.0 * info.true[:, 0],
+            "name": np.array(info.true_names, dtype=object),
+        }
         plotting.write(self._true, true, full=self.full_frames)
 
     @staticmethod

@@ -81,6 +81,7 @@ class SecondMomentView(View):
             self.title, "iteration", "mean squared size (log)",
             x_range=self._x, y_range=self._y, y_axis_type="log",
         )  # fmt: skip
+        plotting.decades(plot.yaxis[0])
         self._lines: list[ColumnDataSource] = []
         for name, colour, dash in ((_IDEAL, ACCENT, "solid"), (_UNIFORM, UPPER, [8, 4])):
             source = ColumnDataSource({"x": [], "y": []})

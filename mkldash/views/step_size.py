@@ -89,21 +89,18 @@ class StepSizeView(View):
         axis = LogAxis(y_range_name="gradient", axis_label="gradient estimate (log)")
         axis.minor_tick_line_color, axis.axis_label_text_font_style = None, "normal"
         plot.add_layout(axis, "right")
+        plotting.decades(axis)
+        plotting.decades(plot.yaxis[0])
         self._steps = ColumnDataSource({"x": [], "y": []})
         self._gradients = ColumnDataSource({"x": [], "y": []})
-        faint = plot.line(
-            "x", "y", source=self._gradients, y_range_name="gradient", color=LEVEL,
-            line_width=1.2, alpha=0.6, line_dash=[2, 3], legend_label=_GRADIENT,
-        )  # fmt: skip
         dots = plot.scatter(
-            "x", "y", source=self._gradients, y_range_name="gradient", color=LEVEL, size=3,
+            "x", "y", source=self._gradients, y_range_name="gradient", color=LEVEL, size=4,
+            alpha=0.8,
         )  # fmt: skip
-        line = plot.line("x", "y", source=self._steps, color=ACCENT, line_width=2.5,
-                         legend_label=_STEP)  # fmt: skip
+        line = plot.line("x", "y", source=self._steps, color=ACCENT, line_width=2.5)
         self._cursor = plotting.cursor_line(plot)
-        plotting.legend(plot)
-        for drawn, name in (([faint, dots], _GRADIENT), ([line], _STEP)):
-            plotting.add_hover(plot, drawn, [("iteration", "@x"), (name, "@y{0.000000}")])
+        for drawn, name in ((dots, _GRADIENT), (line, _STEP)):
+            plotting.add_hover(plot, [drawn], [("iteration", "@x"), (name, "@y{0.000000}")])
         return plot
 
     def _write(self, info: StepSizeInfo) -> None:
@@ -118,11 +115,19 @@ class StepSizeView(View):
             if not len(values):
                 continue
             low = 10.0 ** math.floor(math.log10(values.min()))
-            high = 10.0 ** math.ceil(math.log10(values.max()) + 1e-9)
-            if (axis.start, axis.end) != (low, max(high, 10 * low)):
-                axis.update(start=low, end=max(high, 10 * low))
+            high = max(10.0 ** math.ceil(math.log10(values.max()) - 1e-9), 10 * low)
+            if (axis.start, axis.end) != (low, high):
+                axis.update(start=low, end=high)
         if self._cursor.location != info.cursor:
             self._cursor.location = info.cursor
+
+    @staticmethod
+    def marks(info: StepSizeInfo) -> tuple[tuple[str, str, str], ...]:
+        """See `View.marks`."""
+        return (
+            ("━", ACCENT, f"{_STEP}: {number(info.at[0])}"),
+            ("●", LEVEL, f"{_GRADIENT}: {number(info.at[1])}"),
+        )
 
     @staticmethod
     def describe(info: StepSizeInfo) -> str:
