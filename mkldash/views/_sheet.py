@@ -23,6 +23,7 @@ from mkldash.views._names import cut_apart
 from mkldash.views._palette import sequential
 
 Array = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 __all__ = ["MOST_FEATURES", "Sheet", "round_up"]
 
@@ -83,7 +84,7 @@ class Sheet:
         self._names: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     def write(
-        self, x: Array, y: Array, values: Array, names: Sequence[str], *, high: float
+        self, x: Places, y: Places, values: Array, names: Sequence[str], *, high: float
     ) -> None:
         """Draw cells at columns `x` and rows `y`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ class DegreeLawInfo(NamedTuple):
     name : str
         That product.
     total : float
-        C, the sum of u over all ordered products.
+        C, the sum of u over all ordered products; NaN where the step did not need it.
     """
 
     cursor: int
@@ -135,7 +136,9 @@ class DegreeLawView(View):
         found = [("■", LAW, "probability")]
         if info.drawn >= 0:
             found.append(("■", DRAWN, f"drawn: {info.name}"))
-        return (*found, ("", "", f"C = {number(info.total, 4)}"))
+        if math.isfinite(info.total):
+            found.append(("", "", f"C = {number(info.total, 4)}"))
+        return tuple(found)
 
     @staticmethod
     def describe(info: DegreeLawInfo) -> str:

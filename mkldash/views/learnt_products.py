@@ -186,7 +186,7 @@ class LearntProductsView(View):
         of = f" of {_count(info.n_keys)}" if info.n_keys else ""
         found = [
             ("■", ACCENT, "average"), ("┃", CURSOR, "iterate"),
-            ("", "", f"{info.carrying}{of} products carry weight"),
+            ("", "", f"carry weight: {info.carrying:,}{of}"),
         ]  # fmt: skip
         if info.known:
             found.append(("★", INK, f"true ({_found(info)} of {info.known} on top)"))

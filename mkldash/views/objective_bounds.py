@@ -14,7 +14,7 @@ from mkldash.views import _plotting as plotting
 from mkldash.views._names import number
 from mkldash.views._palette import ACCENT, INK, LEVEL
 from mkldash.views._reading import Readable, columns, field, latest, thin
-from mkldash.views.base import EMPTY, Scene, View
+from mkldash.views.base import EMPTY, Scene
 from mkldash.views.bounds import BoundsInfo, BoundsView, window
 
 Array = NDArray[np.float64]
@@ -181,11 +181,6 @@ class ObjectiveBoundsView(BoundsView):
             drawn = {"x": self._along(numbers), "y": values[there], "number": numbers}
             plotting.write(self._averages[name], drawn, full=full)
             plotting.legend_shows(self.figure(), name, bool(there.any()))
-
-    @staticmethod
-    def marks(info: ObjectiveBoundsInfo) -> tuple[tuple[str, str, str], ...]:  # type: ignore[override]
-        """See `View.marks`: none, as the curves have names."""
-        return View.marks(info)
 
     @staticmethod
     def describe(info: ObjectiveBoundsInfo) -> str:  # type: ignore[override]

@@ -95,7 +95,8 @@ class ProductsMapView(View):
             weights = field(trace, k, "weights")
         found = {
             tuple(int(i) for i in key): float(w)
-            for key, w in zip(weights.keys, weights.values, strict=True) if w > 0
+            for key, w in zip(weights.keys, weights.values, strict=True)
+            if w > 0 and isinstance(key, tuple)
         }  # fmt: skip
         small = {key: w for key, w in found.items() if 1 <= len(key) <= 2}
         true = [key for key in scene.true_products if 1 <= len(key) <= 2]
@@ -106,7 +107,8 @@ class ProductsMapView(View):
                 by_feature[i] += w
         wanted = list(dict.fromkeys(i for key in true for i in key))
         order = [*wanted, *(i for i in np.argsort(-by_feature, kind="stable") if i not in wanted)]
-        room = max(_FEW_FEATURES, np.count_nonzero(by_feature), len(wanted))
+        heavy = int(np.count_nonzero(by_feature)) + sum(by_feature[i] == 0 for i in wanted)
+        room = max(_FEW_FEATURES, int(heavy))
         kept = np.sort(np.array(order[: min(room, MOST_FEATURES)], dtype=np.intp))
         at = {int(i): place for place, i in enumerate(kept)} | {-1: -1}
         cells = [(key, w) for key, w in small.items() if all(i in at for i in key)]
