@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mkldash.kernels.weights import ACTIVE_THRESHOLD
 from mkldash.solvers.base import Snapshot
 
 Array = NDArray[np.float64]
 
 __all__ = [
-    "Readable", "column", "columns", "drawn_word", "field", "is_violated", "latest", "law", "thin",
+    "Readable", "active_weights", "column", "columns", "drawn_word", "field", "is_violated",
+    "latest", "law", "thin",
 ]  # fmt: skip
 
 #: A browser draws at most this many points of one curve (ARCHITECTURE: send
@@ -89,6 +91,14 @@ def field(trace: Readable | Sequence[Snapshot], k: int, name: str) -> Any:
         if added is not None:
             value = added(k).get(name)
     return value
+
+
+def active_weights(
+    trace: Readable | Sequence[Snapshot], k: int, name: str
+) -> dict[Hashable, float]:
+    """Weights that count at snapshot `k`, by key, largest first; empty where there are none."""
+    weights = field(trace, k, name)
+    return {} if weights is None else weights.as_dict(ACTIVE_THRESHOLD)
 
 
 def law(trace: Readable | Sequence[Snapshot], k: int, name: str) -> Array:

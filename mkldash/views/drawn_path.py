@@ -27,7 +27,7 @@ _ROW, _LOW_ROW, _FEW = 78, 56, 5
 _FILL = 0.84
 #: Features that are named below the last row.
 _MOST_LABELS = 24
-#: Characters of the multiplied chances below the picture.
+#: Characters of the chances as they are multiplied.
 _LONGEST_SUM = 48
 _ORDINALS = {1: "1st factor", 2: "2nd factor", 3: "3rd factor"}
 
@@ -187,10 +187,6 @@ class DrawnPathView(View):
         self._fans.data = {"x": [x for x, _ in fans], "y": [y for _, y in fans]}
         self._texts.data, self._leads.data = _choices(info)
         self._quiet.data = _ends(info)
-        below = self.figure().xaxis[0]
-        text = _sum(info)
-        if below.axis_label != text:
-            below.axis_label = text
 
     def _label(self, info: DrawnPathInfo) -> None:
         rows, plot = info.degree + 1, self.figure()
@@ -215,6 +211,8 @@ class DrawnPathView(View):
         if not info.name:
             return (("", "", "nothing is drawn at this iteration"),)
         found = [("■", LAW, "could be drawn"), ("■", DRAWN, f"drawn: {info.short}")]
+        if np.isfinite(info.probability):
+            found.append(("", "", _sum(info)))
         if info.orderings > 1:
             found.append(("", "", f"one of {info.orderings:,} orders that mean this kernel"))
         return tuple(found)
@@ -307,11 +305,9 @@ def _ends(info: DrawnPathInfo) -> dict[str, list[object]]:
 
 def _sum(info: DrawnPathInfo) -> str:
     """The chances, multiplied."""
-    if not info.name or not np.isfinite(info.probability):
-        return "base features"
-    if len(info.chances) == 1:
-        return f"probability of {info.short}: {number(info.probability)}"
     factors = " × ".join(number(p) for p in info.chances)
+    if len(info.chances) == 1:
+        return f"with probability {factors}"
     if len(factors) > _LONGEST_SUM:
         factors = f"{len(info.chances)} chances multiplied"
-    return f"{factors} = {number(info.probability)}, probability of {info.short}"
+    return f"{factors} = {number(info.probability)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from mkldash.views import _plotting as plotting
 from mkldash.views._names import cut_apart, number, product
 from mkldash.views._palette import ACCENT, CURSOR, INK
-from mkldash.views._reading import Readable, field
+from mkldash.views._reading import Readable, active_weights
 from mkldash.views.base import EMPTY, Scene, View
 
 Array = NDArray[np.float64]
@@ -71,13 +70,6 @@ _NOTHING = LearntProductsInfo(
 )
 
 
-def _values(trace: Readable, k: int, name: str) -> dict[Hashable, float]:
-    weights = field(trace, k, name)
-    if weights is None:
-        return {}
-    return {key: float(w) for key, w in zip(weights.keys, weights.values, strict=True) if w > 0}
-
-
 class LearntProductsView(View):
     """Which products of features the run has found."""
 
@@ -100,9 +92,9 @@ class LearntProductsView(View):
         """See `View.prepare`."""
         if not 0 <= k < len(trace):
             return _NOTHING
-        average, iterate = _values(trace, k, "average"), _values(trace, k, "weights")
+        average, iterate = (active_weights(trace, k, name) for name in ("average", "weights"))
         weights = average or iterate
-        order = sorted(weights, key=lambda key: -weights[key])
+        order = list(weights)
         rank = {key: i + 1 for i, key in enumerate(order)}
         true = dict.fromkeys(scene.true_products)
         late = [key for key in true if not 0 < rank.get(key, 0) <= TOP]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mkldash.views import _plotting as plotting
 from mkldash.views._names import feature, percent, product
 from mkldash.views._palette import ACCENT, LEVEL
-from mkldash.views._reading import Readable, field
+from mkldash.views._reading import Readable, active_weights
 from mkldash.views._sheet import MOST_FEATURES, Sheet
 from mkldash.views.base import EMPTY, Scene, View
 
@@ -90,14 +90,8 @@ class ProductsMapView(View):
         """See `View.prepare`."""
         if not 0 <= k < len(trace):
             return _NOTHING
-        weights = field(trace, k, "average")
-        if weights is None or not len(weights):
-            weights = field(trace, k, "weights")
-        found = {
-            tuple(int(i) for i in key): float(w)
-            for key, w in zip(weights.keys, weights.values, strict=True)
-            if w > 0 and isinstance(key, tuple)
-        }  # fmt: skip
+        weights = active_weights(trace, k, "average") or active_weights(trace, k, "weights")
+        found = {key: w for key, w in weights.items() if isinstance(key, tuple)}
         small = {key: w for key, w in found.items() if 1 <= len(key) <= 2}
         true = [key for key in scene.true_products if 1 <= len(key) <= 2]
         r = max([len(scene.features), *(1 + max(key) for key in [*found, *true] if key)])

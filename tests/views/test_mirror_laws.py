@@ -172,8 +172,7 @@ def test_the_chances_of_the_path_multiply_to_the_chance_of_the_word():
     assert len(view._bars.data["p"]) == 4 + 4 + 4
     assert list(view._texts.data["text"]) == ["2: 60 %", "bp: 20 %", "age: 40 %"]
     assert "the product is whole" in view._quiet.data["text"]
-    below = view.figure().xaxis[0].axis_label
-    assert below == "0.6 × 0.2 × 0.4 = 0.048, probability of bp · age"
+    assert ("", "", "0.6 × 0.2 × 0.4 = 0.048") in view.marks(info)
     assert "degree 2 (60 %), then bp (20 %), then age (40 %): bp · age." in view.describe(info)
     assert "2 orderings" not in view.describe(info)
     assert "2 orders mean the same kernel, bp · age" in view.describe(info)
@@ -192,7 +191,7 @@ def test_the_offset_is_one_decision():
     assert list(info.chances) == [0.25]
     assert info.name == "offset"
     assert "the offset: nothing more to draw" in view._quiet.data["text"]
-    assert view.figure().xaxis[0].axis_label == "probability of offset: 0.25"
+    assert ("", "", "with probability 0.25") in view.marks(info)
 
 
 def test_one_feature_and_degree_zero():
@@ -208,6 +207,6 @@ def test_eight_decisions_of_two_hundred_features_get_lower_rows():
     view, info = drawn(DrawnPathView, mirror(2, tuple(range(0, 200, 25)), r=200, D=8))
     assert len(info.rows) == 9
     assert view.figure().height == 110 + 9 * 56
-    assert "9 chances multiplied" in view.figure().xaxis[0].axis_label
+    assert any(meaning.startswith("9 chances multiplied = ") for *_, meaning in view.marks(info))
     view.update(DrawnPathView.prepare([mirror(2, (1,), r=200, D=1)], 0, SCENE))
     assert view.figure().height == 110 + 2 * 78

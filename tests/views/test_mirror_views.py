@@ -102,7 +102,7 @@ def test_the_map_has_pairs_squares_and_features_alone():
     view, info = drawn(ProductsMapView, [mirror(3, average=average)])
     cells = dict(zip(info.names, zip(info.row, info.column, strict=True), strict=True))
     assert cells == {"bp": (1, -1), "bmi · bp": (0, 1), "age²": (2, 2)}
-    assert list(view._sheet._cells.data["x"]) == [0, 3, 4]
+    assert list(view._sheet._cells.data["x"]) == [3, 0, 4]
     assert list(info.shares) == pytest.approx([0.1, 0.2, 0.45, 0.25])
     assert info.shown == pytest.approx(0.65)
     assert info.true.tolist() == [[0, 1], [2, -1]]
