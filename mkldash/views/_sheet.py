@@ -110,8 +110,8 @@ class Sheet:
         if (rows, columns) == self._names:
             return
         self._names = (rows, columns)
-        self._x.update(start=-0.5, end=max(len(columns), 2) - 0.5)
-        self._y.update(start=max(len(rows), 2) - 0.5, end=-0.5)
+        self._x.update(start=-0.5, end=max(len(columns), 1) - 0.5)
+        self._y.update(start=max(len(rows), 1) - 0.5, end=-0.5)
         for axis, names in ((self.plot.xaxis[0], columns), (self.plot.yaxis[0], rows)):
             every = max(1, -(-len(names) // _MOST_LABELS))
             ticks = list(range(0, len(names), every))

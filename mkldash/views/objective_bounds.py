@@ -27,7 +27,7 @@ _ZERO = 0.6
 #: Snapshots after which the start may leave the picture.
 _SETTLED = 5
 
-_ITERATE, _HALF, _FULL = "iterate", "average of the last half", "average of all"
+_ITERATE, _LATE, _FULL = "iterate", "average of late iterates", "average of all"
 
 
 class ObjectiveBoundsInfo(NamedTuple):
@@ -42,7 +42,7 @@ class ObjectiveBoundsInfo(NamedTuple):
     certified : array, shape (n_certified,)
         Iterations after the start that evaluated the averages.
     average, full_average : array, shape (n_certified,)
-        Objective of the average of the last half, and of all iterates.
+        Objective of the average of late iterates, and of all iterates.
     at : tuple of float
         (iterate, average, average of all) at the cursor, the averages as last evaluated.
     certificate : str
@@ -148,7 +148,7 @@ class ObjectiveBoundsView(BoundsView):
     def _build(self) -> figure:
         self._iterate = ColumnDataSource({"x": [], "y": []})
         self._averages = {
-            name: ColumnDataSource({"x": [], "y": [], "number": []}) for name in (_HALF, _FULL)
+            name: ColumnDataSource({"x": [], "y": [], "number": []}) for name in (_LATE, _FULL)
         }
         plot = super()._build()
         plot.line(
@@ -175,7 +175,7 @@ class ObjectiveBoundsView(BoundsView):
         full = self.full_frames
         iterate = {"x": self._along(info.bounds.iteration), "y": info.objective}
         plotting.write(self._iterate, iterate, full=full)
-        for name, values in ((_HALF, info.average), (_FULL, info.full_average)):
+        for name, values in ((_LATE, info.average), (_FULL, info.full_average)):
             there = np.isfinite(values)
             numbers = info.certified[there]
             drawn = {"x": self._along(numbers), "y": values[there], "number": numbers}
@@ -190,7 +190,7 @@ class ObjectiveBoundsView(BoundsView):
         if math.isfinite(iterate):
             text += f" The iterate has objective {number(iterate, 6)}"
             if math.isfinite(average):
-                text += f", the average of the last half {number(average, 6)}"
+                text += f", the average of late iterates {number(average, 6)}"
             if math.isfinite(full):
                 text += f", that of all {number(full, 6)}"
             text += "."

@@ -143,7 +143,7 @@ def test_averages_are_drawn_where_they_were_evaluated():
     assert list(view._averages["average of all"].data["x"]) == [3, 6]
     words = view.describe(info)
     assert "between 3.0000 and 8.8000" in words
-    assert "the average of the last half 8.4, that of all 8.9." in words
+    assert "the average of late iterates 8.4, that of all 8.9." in words
     assert words.endswith("Kind of the lower bound: search stopped at 9 nodes.")
 
 
