@@ -27,6 +27,9 @@ T = TypeVar("T")
 
 __all__ = ["choices_from", "run"]
 
+#: Hyper-parameters that solvers may have.
+SOLVER_OPTIONS = ("step", "step_rule", "horizon", "sampling", "certify_every")
+
 #: Separators that may be written by name.
 SEPARATORS = {
     "comma": ",",
@@ -56,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         workload = prepare(choices, progress=bar.stage)
         bar.stage("compiling the inner loops, once on a machine")
-        warm_up(workload.solver, workload.bank.storage, choices.kind)
+        warm_up(workload.solver, workload.storage, choices.kind)
     finally:
         bar.clear()
     for note in _idle(arguments, workload):
@@ -92,10 +95,13 @@ def _idle(arguments: argparse.Namespace, workload: Workload) -> list[str]:
     from mkldash.problems.weight_sets.fixed import Fixed
 
     found = []
-    if arguments.rows is not None and arguments.seed is not None:
+    draws = hasattr(workload.solver, "seed")
+    if arguments.rows is not None and arguments.seed is not None and not draws:
         found.append("--seed has no effect with --rows, which lists the training rows")
     if arguments.eta is not None and isinstance(workload.problem.weight_set, Fixed):
         found.append("--eta has no effect on a single kernel: its weight is 1")
+    if arguments.horizon is not None and arguments.step_rule != "theoretical":
+        found.append("--horizon has no effect without --step-rule theoretical")
     if arguments.sigma_factor is not None and workload.sigma is None:
         found.append("--sigma-factor has no effect without the bank single")
     return found
@@ -128,10 +134,19 @@ def choices_from(arguments: argparse.Namespace) -> Choices:
         normalize=arguments.normalize,
         problem=arguments.problem,
         solver=arguments.solver,
-        eta=0.5 if arguments.eta is None else arguments.eta,
+        solver_options=tuple(
+            (name, getattr(arguments, name))
+            for name in SOLVER_OPTIONS
+            if getattr(arguments, name) is not None
+        ),
+        eta=arguments.eta,
         C=arguments.C,
         rho=arguments.rho,
         sigma_factor=arguments.sigma_factor,
+        degree=arguments.degree,
+        p=arguments.p,
+        penalty=arguments.penalty,
+        growth=arguments.growth,
         tol=arguments.tol,
         max_iter=arguments.max_iter,
         time_limit=arguments.time_limit,

@@ -1,0 +1,85 @@
+"""From choices and rows to the family of products, and the data as its kernels see them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.datasets.splits import Split
+from mkldash.errors import InputError, MemoryLimitError
+from mkldash.experiments.banks_of_choices import Seen, constant_note, features_of, ways_out
+from mkldash.experiments.choices import Choices
+from mkldash.experiments.sources import Source
+from mkldash.kernels.normalization import Standardizer
+from mkldash.kernels.products import product_family
+
+Array = NDArray[np.float64]
+
+__all__ = ["table_products", "target_scale"]
+
+
+def table_products(
+    choices: Choices, source: Source, parts: Split, say: Callable[[str], None]
+) -> Seen:
+    """The products of the features of a table, one linear kernel for each."""
+    names = source.dataset.feature_names
+    target = target_scale(source.dataset.y[parts.train], source.dataset.target_name)
+    X_train, X_test, standardizer = features_of(choices, source, parts)
+    say(f"preparing products of up to {choices.degree} of {len(names)} features")
+    begun = time.perf_counter()
+    try:
+        family = product_family(
+            X_train,
+            names,
+            degree=choices.degree,
+            penalty=choices.penalty,
+            growth=choices.growth,
+            merged=choices.p == 1.0,
+            memory_limit=choices.memory_limit,
+        )
+    except MemoryLimitError as error:
+        needs, _, _ = str(error).partition(" Ways out:")
+        fewer = ["fewer features (--exclude COLUMN)", "a smaller --degree"]
+        raise MemoryLimitError(f"{needs} Ways out: {ways_out(fewer, choices)}.") from error
+    return Seen(
+        kernels=family,
+        name=choices.kind.bank,
+        seconds=time.perf_counter() - begun,
+        X_train=X_train,
+        X_test=X_test,
+        standardizer=standardizer,
+        target=target,
+        notes=constant_note(X_train, names, "its products are zero"),
+    )
+
+
+def target_scale(y: Array, name: str) -> Standardizer:
+    """Mean and standard deviation of the target on the training rows.
+
+    Parameters
+    ----------
+    y : array, shape (n_train,)
+    name : str
+        Of the target column, for messages.
+
+    Raises
+    ------
+    InputError
+        For a target that is constant on these rows, or too large to be squared.
+    """
+    try:
+        found = Standardizer.fit(y[:, np.newaxis])
+    except InputError as error:
+        raise InputError(
+            f"the target '{name}' spans {y.min():.3g} to {y.max():.3g} on the training rows, "
+            "too far to be standardised; rescale it"
+        ) from error
+    if found.constant[0]:
+        raise InputError(
+            f"the target '{name}' is {y[0]:g} on every training row: nothing can be learnt; "
+            "take a larger --train-fraction, or another column with --label COLUMN"
+        )
+    return found
