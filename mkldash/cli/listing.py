@@ -87,7 +87,6 @@ def _first_line(text: str | None) -> str:
 
 def _datasets() -> str:
     from mkldash.datasets.cards import available
-
     from mkldash.experiments.problem_kinds import takers
 
     rows = [("name", "task", "rows", "features", "--problem", "what it is")]
