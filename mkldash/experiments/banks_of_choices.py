@@ -35,7 +35,6 @@ Array = NDArray[np.float64]
 
 __all__ = [
     "Seen",
-    "constant_note",
     "features_of",
     "given_kernels",
     "table_kernels",
@@ -95,7 +94,7 @@ def table_kernels(
         X_test=X_test,
         standardizer=standardizer,
         sigma=sigma,
-        notes=constant_note(X_train, source.dataset.feature_names) if sigma is not None else (),
+        notes=_constant_note(X_train, source.dataset.feature_names) if sigma is not None else (),
     )
 
 
@@ -126,16 +125,14 @@ def _sigma(factor: float, X: Array) -> float:
     return sigma
 
 
-def constant_note(
-    X: Array, names: tuple[str, ...], what: str = "without effect on the kernel"
-) -> tuple[str, ...]:
-    """A sentence on the columns that the kernels do not see."""
+def _constant_note(X: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+    """A sentence on the columns that a kernel of distances does not see."""
     found = [name for name, still in zip(names, constant_columns(X), strict=True) if still]
     if not found:
         return ()
     shown = ", ".join(found[:4]) + (f" and {len(found) - 4} more" if len(found) > 4 else "")
     verb = "is" if len(found) == 1 else "are"
-    return (f"{shown} {verb} constant on the training rows: {what}",)
+    return (f"{shown} {verb} constant on the training rows: without effect on the kernel",)
 
 
 def _stored(

@@ -17,14 +17,12 @@ from mkldash.experiments.problem_kinds import (
     solvers_for,
 )
 from mkldash.kernels.building import DEFAULT_MEMORY_LIMIT
+from mkldash.kernels.products import HIGHEST_DEGREE
 
-__all__ = ["DEFAULT_TRAIN_FRACTION", "MOST_FACTORS", "Choices"]
+__all__ = ["DEFAULT_TRAIN_FRACTION", "Choices"]
 
 #: Share of the rows that trains, unless said otherwise (the papers' protocol).
 DEFAULT_TRAIN_FRACTION = 0.6
-
-#: Most factors in a product.
-MOST_FACTORS = 20
 
 #: What the problem settles where nothing was chosen.
 _SETTLED = (
@@ -206,9 +204,9 @@ class Choices:
                 raise InputError(f"{_spoken(name)} must be a positive number, not {value!r}")
         if not kind.has_family:
             return
-        if not isinstance(self.degree, int | np.integer) or not 0 <= self.degree <= MOST_FACTORS:
+        if not isinstance(self.degree, int | np.integer) or not 0 <= self.degree <= HIGHEST_DEGREE:
             raise InputError(
-                f"degree must be a whole number from 0 to {MOST_FACTORS}, not {_short(self.degree)}"
+                f"degree must be a whole number from 0 to {HIGHEST_DEGREE}, not {_short(self.degree)}"
             )
         if not 1.0 <= self.p <= 2.0:
             raise InputError(f"p must lie between 1 (few products) and 2 (all), not {self.p!r}")

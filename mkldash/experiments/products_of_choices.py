@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from mkldash.datasets.splits import Split
 from mkldash.errors import InputError, MemoryLimitError
-from mkldash.experiments.banks_of_choices import Seen, constant_note, features_of, ways_out
+from mkldash.experiments.banks_of_choices import Seen, features_of, ways_out
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.sources import Source
-from mkldash.kernels.normalization import Standardizer
+from mkldash.kernels.normalization import Standardizer, constant_columns
 from mkldash.kernels.products import product_family
 
 Array = NDArray[np.float64]
@@ -25,9 +25,17 @@ def table_products(
     choices: Choices, source: Source, parts: Split, say: Callable[[str], None]
 ) -> Seen:
     """The products of the features of a table, one linear kernel for each."""
-    names = source.dataset.feature_names
     target = target_scale(source.dataset.y[parts.train], source.dataset.target_name)
     X_train, X_test, standardizer = features_of(choices, source, parts)
+    # A constant is the offset over again, or nothing once it is standardised.
+    varies = ~constant_columns(X_train)
+    if not varies.any():
+        raise InputError(
+            "every feature is constant on the training rows: take a larger --train-fraction"
+        )
+    X_train, X_test = X_train[:, varies], X_test[:, varies]
+    named = tuple(zip(source.dataset.feature_names, varies, strict=True))
+    names = tuple(name for name, moving in named if moving)
     say(f"preparing products of up to {choices.degree} of {len(names)} features")
     begun = time.perf_counter()
     try:
@@ -52,8 +60,17 @@ def table_products(
         X_test=X_test,
         standardizer=standardizer,
         target=target,
-        notes=constant_note(X_train, names, "its products are zero"),
+        notes=_dropped_note([name for name, moving in named if not moving]),
     )
+
+
+def _dropped_note(names: list[str]) -> tuple[str, ...]:
+    """A sentence on the columns that are left out."""
+    if not names:
+        return ()
+    shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    verb = "is" if len(names) == 1 else "are"
+    return (f"{shown} {verb} constant on the training rows: left out of the products",)
 
 
 def target_scale(y: Array, name: str) -> Standardizer:
