@@ -1,0 +1,132 @@
+"""Words over base kernels, and the keys that they are stored under."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.errors import InputError
+
+Words = NDArray[np.int64]
+
+__all__ = [
+    "Words",
+    "as_words",
+    "label_of",
+    "n_orderings",
+    "n_products",
+    "n_words",
+    "sorted_extensions",
+    "word_blocks",
+]
+
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def n_words(n_base: int, degree: int) -> int:
+    """Words of at most `degree` letters, the empty one included."""
+    return sum(n_base**length for length in range(degree + 1))
+
+
+def n_products(n_base: int, length: int) -> int:
+    """Products of exactly `length` factors, orderings not told apart."""
+    return math.comb(n_base + length - 1, length)
+
+
+def n_orderings(word: Sequence[int]) -> int:
+    """Distinct orderings of a word, a multinomial coefficient."""
+    found = math.factorial(len(word))
+    for count in Counter(word).values():
+        found //= math.factorial(count)
+    return found
+
+
+def label_of(word: Sequence[int], names: Sequence[str]) -> str:
+    """Such as ``age² · sex``; ``offset`` for the empty product."""
+    parts = []
+    for letter, run in groupby(word):
+        power = len(list(run))
+        parts.append(names[letter] + (str(power).translate(_SUPERSCRIPTS) if power > 1 else ""))
+    return " · ".join(parts) or "offset"
+
+
+def as_words(keys: Sequence[Hashable], n_base: int, degree: int) -> Words:
+    """Keys as an array, shape (len(keys), max(degree, 1)), filled up with -1.
+
+    Raises
+    ------
+    InputError
+        If a key is not a tuple of at most `degree` positions of base kernels.
+    """
+    words = np.full((len(keys), max(degree, 1)), -1, dtype=np.int64)
+    try:
+        for row, key in enumerate(keys):
+            length = len(key)  # type: ignore[arg-type]
+            if length:
+                words[row, :length] = key
+                if length > degree:
+                    raise ValueError
+    except (TypeError, ValueError) as error:
+        raise InputError(_wrong(keys[row], n_base, degree)) from error
+    lengths = np.fromiter(map(len, keys), dtype=np.int64, count=len(keys))  # type: ignore[arg-type]
+    inside = np.arange(words.shape[1]) < lengths[:, None]
+    wrong = (inside & ((words < 0) | (words >= n_base))).any(axis=1)
+    if wrong.any():
+        raise InputError(_wrong(keys[int(np.argmax(wrong))], n_base, degree))
+    return words
+
+
+def _wrong(key: Hashable, n_base: int, degree: int) -> str:
+    return (
+        f"key {key!r} names no product of the family: a key is a tuple of at most {degree} "
+        f"positions from 0 to {n_base - 1}"
+    )
+
+
+def sorted_extensions(words: Words, n_base: int) -> Words:
+    """Every sorted word (m, d) with one more letter, not below its last, in order."""
+    first = words[:, -1] if words.shape[1] else np.zeros(len(words), dtype=np.int64)
+    counts = n_base - first
+    rows = np.repeat(np.arange(len(words)), counts)
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    letters = np.arange(len(rows)) - starts + first[rows]
+    return _joined(words[rows], letters)
+
+
+def word_blocks(n_base: int, length: int, merged: bool, most: int) -> Iterator[Words]:
+    """All words of one length in lexicographic order, at most about `most` at a time.
+
+    Parameters
+    ----------
+    n_base, length : int
+    merged : bool
+        Sorted words only.
+    most : int
+        Words in a block; one letter's extensions stay together.
+    """
+    empty = np.empty((1, 0), dtype=np.int64)
+    if length == 0:
+        yield empty
+        return
+    step = max(1, most // n_base)
+    for prefixes in word_blocks(n_base, length - 1, merged, most):
+        for low in range(0, len(prefixes), step):
+            part = prefixes[low : low + step]
+            if merged:
+                yield sorted_extensions(part, n_base)
+            else:
+                letters = np.tile(np.arange(n_base), len(part))
+                yield _joined(np.repeat(part, n_base, axis=0), letters)
+
+
+def _joined(words: Words, letters: NDArray[np.intp]) -> Words:
+    # In C order and int64 always: compiled loops take nothing else.
+    out = np.empty((len(words), words.shape[1] + 1), dtype=np.int64)
+    out[:, :-1] = words
+    out[:, -1] = letters
+    return out
