@@ -91,7 +91,9 @@ def products_as_json(
         "test_r2": finite(scores.test_r2),
         "train_rows": len(split.train),
         "test_rows": len(split.test),
-        "dropped_kernels": [],
+        "dropped_kernels": [
+            name for name in source.dataset.feature_names if name not in family.base_names
+        ],
         "notes": list(workload.notes),
         "sigma": None,
         "shift": None,
@@ -140,7 +142,7 @@ def products_as_words(workload: Workload, result: Result, scores: RegressionScor
 def _head(workload: Workload) -> list[str]:
     source, choices, family = workload.source, workload.choices, workload.family
     draws = " of the split and of the draws" if hasattr(workload.solver, "seed") else ""
-    of = f"of up to {choices.degree} of {source.n_features} features"
+    of = f"of up to {choices.degree} of {family.n_base} features"
     if family.merged:
         count = f"{_count(family.size)} products {of} ({_count(family.n_words)} with their orders)"
     else:
