@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import signal
 import sys
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from mkldash.experiments.choices import Choices
     from mkldash.experiments.workload import Workload
+    from mkldash.solvers.base import Snapshot
 
 T = TypeVar("T")
 
@@ -69,6 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
     flag = new_cancel_flag()
     trace = None if arguments.trace is None else Trace()
     record = () if trace is None else (trace.append,)
+    opening: list[str] = []
+
+    def hear(snapshot: Snapshot) -> None:
+        if snapshot.iteration == 0:
+            opening.extend(snapshot.events)
+            for event in snapshot.events:
+                _say(f"note: {event}")
+
     with _interrupt_sets(flag):
         result = _in_worker(
             lambda: solve(
@@ -76,10 +86,11 @@ def run(arguments: argparse.Namespace) -> int:
                 workload.problem,
                 stop=workload.stop,
                 cancel=flag,
-                callbacks=(*record, bar),
+                callbacks=(*record, hear, bar),
             )
         )
     bar.close()
+    workload = dataclasses.replace(workload, notes=(*workload.notes, *opening))
     scores = score(workload, result.best)
     if trace is not None:
         trace.save(arguments.trace)

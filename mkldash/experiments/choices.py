@@ -204,9 +204,10 @@ class Choices:
                 raise InputError(f"{_spoken(name)} must be a positive number, not {value!r}")
         if not kind.has_family:
             return
-        if not isinstance(self.degree, int | np.integer) or not 0 <= self.degree <= HIGHEST_DEGREE:
+        degree, highest = self.degree, HIGHEST_DEGREE
+        if not isinstance(degree, int | np.integer) or not 0 <= degree <= highest:
             raise InputError(
-                f"degree must be a whole number from 0 to {HIGHEST_DEGREE}, not {_short(self.degree)}"
+                f"degree must be a whole number from 0 to {highest}, not {_short(degree)}"
             )
         if not 1.0 <= self.p <= 2.0:
             raise InputError(f"p must lie between 1 (few products) and 2 (all), not {self.p!r}")

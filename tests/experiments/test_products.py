@@ -8,6 +8,8 @@ import sys
 
 import numpy as np
 import pytest
+from mkldash.problems.losses.squared import Squared
+from mkldash.problems.weight_sets.norm_ball import NormBall
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import mean_squared_error, r2_score
 
@@ -26,8 +28,6 @@ from mkldash.experiments.problem_kinds import (
 from mkldash.experiments.scores import RegressionScores, score, scorer, squared_error
 from mkldash.experiments.workload import PRODUCTS, Workload, prepare
 from mkldash.kernels.weights import Weights
-from mkldash.problems.losses.squared import Squared
-from mkldash.problems.weight_sets.norm_ball import NormBall
 from mkldash.solvers.base import Best
 from mkldash.solvers.driver import solve
 
@@ -273,7 +273,9 @@ def test_tables_that_cannot_be_learnt(table: str, options: dict, words: str) -> 
 
 def test_text_becomes_indicators_and_rows_with_gaps_are_left_out() -> None:
     lines = TABLE.splitlines()
-    coloured = [f"{'colour' if i == 0 else ('red', 'blue')[i % 2]},{t}" for i, t in enumerate(lines)]
+    coloured = [
+        f"{'colour' if i == 0 else ('red', 'blue')[i % 2]},{t}" for i, t in enumerate(lines)
+    ]
     coloured[3] = coloured[3].rsplit(",", 1)[0] + ","
     work = prepare(own("\n".join(coloured) + "\n", one_hot=("colour",), missing="drop"))
     assert work.source.dataset.feature_names[:2] == ("colour=blue", "colour=red")
@@ -285,11 +287,3 @@ def test_a_constant_column_is_noted() -> None:
     lines = [f"{'still' if i == 0 else '4.5'},{t}" for i, t in enumerate(TABLE.splitlines())]
     work = prepare(own("\n".join(lines) + "\n"))
     assert len([note for note in work.notes if "still" in note]) == 1
-
-
-@pytest.mark.parametrize(("p", "degree", "told"), [(1.4, 3, True), (1.4, 2, False), (4 / 3, 3, 0)])
-def test_where_convergence_is_not_to_be_expected_a_note_says_so(
-    p: float, degree: int, told: bool
-) -> None:
-    notes = prepare(products(p=p, degree=degree)).notes
-    assert any("convergence is not to be expected" in note for note in notes) == bool(told)
