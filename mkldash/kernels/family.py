@@ -165,6 +165,14 @@ class KernelFamily(abc.ABC):
         """sum_i theta_i K_i(X_new, X) a, shape (n_new,)."""
 
     @abc.abstractmethod
+    def stored(self, word: Sequence[int]) -> Key:
+        """The key that a word means."""
+
+    @abc.abstractmethod
+    def has(self, key: object) -> bool:
+        """Whether `key` names a kernel of this family."""
+
+    @abc.abstractmethod
     def orderings(self, key: Key) -> int:
         """How many words mean this key."""
 

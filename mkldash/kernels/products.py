@@ -231,6 +231,13 @@ class ProductFamily(KernelFamily):
         """The key of a word."""
         return tuple(sorted(word)) if self.merged else tuple(word)
 
+    def has(self, key: object) -> bool:
+        if not isinstance(key, tuple) or len(key) > self.degree:
+            return False
+        if not all(isinstance(j, int | np.integer) and 0 <= j < self.n_base for j in key):
+            return False
+        return not self.merged or tuple(sorted(key)) == key
+
     def orderings(self, key: Key) -> int:
         """How many words mean this key: a multinomial coefficient, 1 unless merged."""
         return n_orderings(key) if self.merged else 1  # type: ignore[arg-type]

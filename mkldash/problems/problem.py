@@ -1,8 +1,9 @@
 """The one saddle-point problem, with its primal and dual values in one place.
 
-    min over theta in Theta  max over a   sum(alpha) - 1/2 sum_k theta_k a'K_k a - ||a||^4/(8 rho)
+    min over theta in Theta  max over a   -L*(a) - 1/2 sum_k theta_k a'K_k a - ||a||^4/(8 rho)
 
-with a = y * alpha, 0 <= alpha <= C and y'alpha = 0 (hinge loss).  Every
+Hinge loss: a = y * alpha, 0 <= alpha <= C, y'alpha = 0 and -L*(a) = sum(alpha).
+Squared loss: a is free and -L*(a) = a'y - ||a||^2/2 (MATH 1.1).  Every
 solver is measured by `Problem.primal` and `Problem.dual`; both are valid at
 any feasible point, so an inexact inner solve widens the gap and never
 falsifies it (MATH 7 and 9).
@@ -10,6 +11,7 @@ falsifies it (MATH 7 and 9).
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from dataclasses import dataclass, field
@@ -18,10 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.errors import InputError
+from mkldash.kernels.bank_family import BankFamily
 from mkldash.kernels.base import CombinedKernel, KernelBank
-from mkldash.problems.certificates import hinge_bias
+from mkldash.kernels.family import KernelFamily
+from mkldash.kernels.weights import Weights
+from mkldash.problems.losses.base import Loss
 from mkldash.problems.losses.hinge import Hinge
-from mkldash.problems.weight_sets.base import Support, WeightSet
+from mkldash.problems.weight_sets.base import SEARCH_BUDGET, Support, WeightSet
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
 
 Array = NDArray[np.float64]
@@ -40,7 +45,7 @@ class PrimalValue:
     ----------
     objective : float
     bias : float
-        The exact minimiser of the hinge sum.
+        The exact minimiser of the loss; 0 for the squared loss, which has none.
     decision : array, shape (n_rows,)
         f on the training rows, without the bias.
     """
@@ -57,7 +62,7 @@ class DualValue:
     Attributes
     ----------
     objective : float
-        May be far below zero early on.
+        May be far below zero early on, for the hinge loss.
     support : Support
     """
 
@@ -67,14 +72,14 @@ class DualValue:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Hinge loss over a bank of kernels and a set of weights.
+    """A loss over a bank or an implicit family of kernels and a set of weights.
 
     Parameters
     ----------
-    bank : KernelBank
+    kernels : KernelBank or KernelFamily
     y : array, shape (n_rows,)
-        Labels, -1 or +1.
-    loss : Hinge
+        Labels, -1 or +1, for the hinge loss; real targets for the squared loss.
+    loss : Loss
     weight_set : WeightSet
     rho : float
         Strength of the neighborhood penalty; infinite without one.
@@ -82,28 +87,32 @@ class Problem:
     Raises
     ------
     InputError
-        For labels that are not -1 or +1, of the wrong length, or a rho that
-        is not positive or too small for C.
+        For targets of the wrong kind or length, a set that cannot be taken over
+        an implicit family, or a rho that is not positive, too small for C, or
+        finite where the loss or the family has no neighborhood.
     """
 
-    bank: KernelBank
+    kernels: KernelBank | KernelFamily
     y: Array
-    loss: Hinge = field(default_factory=Hinge)
+    loss: Loss = field(default_factory=Hinge)
     weight_set: WeightSet = field(default_factory=ElasticNet)
     rho: float = math.inf
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
         y = np.array(self.y, dtype=np.float64)
-        if y.shape != (self.bank.n_rows,):
-            raise InputError(f"{y.size} labels for a bank of {self.bank.n_rows} training rows")
-        if not np.all(np.abs(y) == 1.0):
-            raise InputError("labels must be -1 or +1")
+        if y.shape != (self.n_rows,):
+            what = "labels" if self.loss.task == "binary" else "targets"
+            raise InputError(f"{y.size} {what} for a bank of {self.n_rows} training rows")
+        self.loss.check(y)
         self._check_rho()
-        self.weight_set.start(self.bank.n_kernels)  # refuses a set of the wrong size
+        if self.has_family:
+            self.weight_set.check_family()
+        else:
+            self.weight_set.start(self.bank.n_kernels)  # refuses a set of the wrong size
         y.flags.writeable = False
         object.__setattr__(self, "y", y)
-        facts = f"{self.bank.key}|{self.loss!r}|{self.weight_set!r}|{self.rho!r}|"
+        facts = f"{self.kernels.key}|{self.loss!r}|{self.weight_set!r}|{self.rho!r}|"
         digest = hashlib.sha256(facts.encode() + y.tobytes()).hexdigest()[:32]
         object.__setattr__(self, "key", digest)
 
@@ -112,9 +121,16 @@ class Problem:
             raise InputError(f"rho must be positive, not {self.rho!r}")
         if self.rho < _SMALLEST_RHO:
             raise InputError(f"rho must be at least {_SMALLEST_RHO:g}, not {self.rho:g}")
+        if math.isinf(self.rho):
+            return
+        if self.has_family or math.isinf(self.loss.C):
+            raise InputError(
+                f"rho = {self.rho:g}: the neighborhood penalty belongs to the hinge loss over "
+                "explicit kernels; leave rho infinite"
+            )
         # The quartic at the far corner of the box, by its logarithm.
         most = 4.0 * math.log10(self.loss.C) + 2.0 * math.log10(self.bank.n_rows)
-        if math.isfinite(self.rho) and most - math.log10(8.0 * self.rho) > _MOST_DIGITS:
+        if most - math.log10(8.0 * self.rho) > _MOST_DIGITS:
             raise InputError(
                 f"C = {self.loss.C:g} is too large for rho = {self.rho:g}: ||alpha||^4 / (8 rho) "
                 "may overflow; take a smaller C or a larger rho"
@@ -123,15 +139,48 @@ class Problem:
     @property
     def n_rows(self) -> int:
         """Number of training rows."""
-        return self.bank.n_rows
+        return self.kernels.n_rows
+
+    @property
+    def has_family(self) -> bool:
+        """Whether the kernels are an implicit family, and not a bank."""
+        return isinstance(self.kernels, KernelFamily)
+
+    @property
+    def bank(self) -> KernelBank:
+        """The explicit kernels.
+
+        Raises
+        ------
+        TypeError
+            When there is only an implicit family.
+        """
+        if not isinstance(self.kernels, KernelBank):
+            raise TypeError("an implicit family of kernels is no bank")
+        return self.kernels
+
+    @functools.cached_property
+    def family(self) -> KernelFamily:
+        """The implicit family, or the bank as one: its kernels by position."""
+        if isinstance(self.kernels, KernelFamily):
+            return self.kernels
+        return BankFamily(self.kernels)
 
     def signed(self, alpha: Array) -> Array:
-        """a = y * alpha."""
-        return self.y * alpha
+        """The coefficients a of f = K a; y * alpha for the hinge loss."""
+        return self.loss.signed(alpha, self.y)
+
+    def combine(self, theta: Array | Weights) -> CombinedKernel:
+        """The weighted Gram matrix at weights of the bank or of the family."""
+        if isinstance(self.kernels, KernelFamily):
+            if not isinstance(theta, Weights):
+                raise TypeError("weights over an implicit family come with their keys")
+            return self.kernels.combine(theta)
+        return self.kernels.combine(theta.values if isinstance(theta, Weights) else theta)
 
     def primal(
         self,
-        theta: Array,
+        theta: Array | Weights,
         alpha: Array,
         combined: CombinedKernel | None = None,
         decision: Array | None = None,
@@ -140,12 +189,12 @@ class Problem:
 
         Parameters
         ----------
-        theta : array, shape (n_kernels,)
-            In the weight set.
+        theta : array, shape (n_kernels,), or Weights
+            In the weight set; over a family always `Weights`.
         alpha : array, shape (n_rows,)
             Dual coefficients.
         combined : CombinedKernel, optional
-            ``bank.combine(theta)``, when it is at hand.
+            ``combine(theta)``, when it is at hand.
         decision : array, shape (n_rows,), optional
             K_theta a, when it is at hand.
 
@@ -156,22 +205,24 @@ class Problem:
             bounds the optimum over the exact kernels.
         """
         a = self.signed(alpha)
-        kernel = self.bank.combine(theta) if combined is None else combined
+        kernel = self.combine(theta) if combined is None else combined
         f = kernel.apply(a) if decision is None else decision
         square = float(a @ a)
         norm = 0.5 * float(a @ f)
         if math.isfinite(self.rho):
             f = f + a * (square / (2.0 * self.rho))
             norm += 3.0 * square**2 / (8.0 * self.rho)
-        bias, loss = hinge_bias(f, self.y)
+        bias, loss = self.loss.fit(f, self.y)
         left_out, diagonal = kernel.residual()
         extra = 0.0
         if left_out > 0.0:
-            errors = np.sqrt(np.maximum(diagonal, 0.0)).sum() * math.sqrt(left_out * square)
-            extra = 0.5 * left_out * square + self.loss.C * float(errors)
-        return PrimalValue(norm + self.loss.C * loss + extra, bias, f)
+            errors = np.sqrt(np.maximum(diagonal, 0.0)) * math.sqrt(left_out * square)
+            extra = 0.5 * left_out * square + self.loss.slack(f, self.y, errors)
+        return PrimalValue(norm + loss + extra, bias, f)
 
-    def dual(self, alpha: Array, quadratic_forms: Array | None = None) -> DualValue:
+    def dual(
+        self, alpha: Array, quadratic_forms: Array | None = None, budget: int = SEARCH_BUDGET
+    ) -> DualValue:
         """Dual objective at feasible `alpha`: a certified lower bound.
 
         Parameters
@@ -180,14 +231,19 @@ class Problem:
             Dual coefficients.
         quadratic_forms : array, shape (n_kernels,), optional
             ``bank.quadratic_forms(signed(alpha))``, when it is at hand.
+        budget : int
+            Nodes that a search through an implicit family may expand.
 
         Returns
         -------
         DualValue
         """
         a = self.signed(alpha)
-        support = self.weight_set.support(self.bank, a, quadratic_forms)
-        value = float(alpha.sum()) - 0.5 * support.value
+        if isinstance(self.kernels, KernelFamily):
+            support = self.weight_set.support_of_family(self.kernels, a, budget)
+        else:
+            support = self.weight_set.support(self.kernels, a, quadratic_forms)
+        value = self.loss.dual(alpha, self.y, support.value)
         if math.isfinite(self.rho):
             value -= float(a @ a) ** 2 / (8.0 * self.rho)
         return DualValue(value, support)

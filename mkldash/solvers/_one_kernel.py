@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mkldash.problems.problem import PrimalValue, Problem
 from mkldash.problems.weight_sets.fixed import Fixed
-from mkldash.solvers.base import Best, Snapshot, Solver, WarmStart
+from mkldash.solvers.base import Best, Snapshot, Solver, WarmStart, needs_hinge_over_bank
 
 Array = NDArray[np.float64]
 
@@ -53,6 +53,9 @@ class OneKernelSolver(Solver):
     """Base of the solvers that learn no kernel weights."""
 
     def supports(self, problem: Problem) -> str | None:
+        reason = needs_hinge_over_bank(self.name, problem)
+        if reason is not None:
+            return reason
         if problem.bank.n_kernels > 1 and not isinstance(problem.weight_set, Fixed):
             return (
                 f"{self.name} learns no kernel weights, and there are "

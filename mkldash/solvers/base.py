@@ -32,6 +32,7 @@ __all__ = [
     "Snapshot",
     "Solver",
     "WarmStart",
+    "needs_hinge_over_bank",
     "new_cancel_flag",
     "option",
 ]
@@ -140,6 +141,11 @@ class Snapshot:
         """Relative duality gap, upper/lower - 1; see `relative_gap`."""
         return relative_gap(self.upper, self.lower)
 
+    @property
+    def bounds_evaluated(self) -> bool:
+        """Whether both bounds were evaluated at this iteration, or only carried on."""
+        return True
+
 
 def new_cancel_flag() -> NDArray[np.uint8]:
     """A one-byte array; set it to 1 from any thread and the run ends soon."""
@@ -247,6 +253,15 @@ def _sound(warm: WarmStart) -> WarmStart:
     except (TypeError, ValueError) as error:
         raise InputError(f"alpha of the start is not an array of numbers: {error}") from error
     return WarmStart(weights=warm.weights, alpha=None if np.isnan(alpha).any() else alpha)
+
+
+def needs_hinge_over_bank(name: str, problem: Problem) -> str | None:
+    """Why a solver for the hinge loss over explicit kernels cannot take `problem`, or None."""
+    if problem.has_family:
+        return f"{name} takes kernels that are listed, not an implicit family of products"
+    if problem.loss.name != "hinge":
+        return f"{name} is for the hinge loss, not for {problem.loss.name}"
+    return None
 
 
 def option(default: Any, label: str, help: str, **facts: object) -> Any:

@@ -18,7 +18,15 @@ from mkldash.problems.problem import DualValue, Problem
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
 from mkldash.problems.weight_sets.fixed import Fixed
 from mkldash.solvers._live_kernels import DROPPED_SHARE, live_part, missed
-from mkldash.solvers.base import CANCELLED, Best, Snapshot, Solver, WarmStart, option
+from mkldash.solvers.base import (
+    CANCELLED,
+    Best,
+    Snapshot,
+    Solver,
+    WarmStart,
+    needs_hinge_over_bank,
+    option,
+)
 from mkldash.solvers.svm import SVMSolution, solve_combined, solve_shifted
 
 Array = NDArray[np.float64]
@@ -123,9 +131,10 @@ class BlockCoordinateDescent(Solver):
                 raise InputError(f"{field} must be a positive number, not {value!r}")
 
     def supports(self, problem: Problem) -> str | None:
-        if not isinstance(problem.weight_set, ElasticNet | Fixed):
-            return f"block-coordinate has no weight step for the set {problem.weight_set.name!r}"
-        return None
+        reason = needs_hinge_over_bank(self.name, problem)
+        if reason is None and not isinstance(problem.weight_set, ElasticNet | Fixed):
+            reason = f"block-coordinate has no weight step for the set {problem.weight_set.name!r}"
+        return reason
 
     def _iterate(
         self,

@@ -53,7 +53,7 @@ class StopRule:
     time_limit : float or None
         Seconds of the solver's own work.
     stall_window : int
-        Iterations over which neither bound moving (by 1e-12 relative, in
+        Iterations that evaluated both bounds over which neither moving (by 1e-12 relative, in
         total) means stalled.
 
     Raises
@@ -96,6 +96,8 @@ class StopWatch:
             return Status.ITERATION_LIMIT
         if self._rule.time_limit is not None and snapshot.elapsed >= self._rule.time_limit:
             return Status.TIME_LIMIT
+        if not snapshot.bounds_evaluated:
+            return None
         self._bounds.append((upper, lower))
         if len(self._bounds) == self._bounds.maxlen and self._stalled():
             return Status.STALLED

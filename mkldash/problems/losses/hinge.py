@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mkldash.errors import InputError
+from mkldash.problems.certificates import hinge_bias
+from mkldash.problems.losses.base import Loss
 
 Array = NDArray[np.float64]
 
@@ -20,7 +22,7 @@ _SMALLEST = 1e-100
 
 
 @dataclass(frozen=True)
-class Hinge:
+class Hinge(Loss):
     """C times the SUM of max(0, 1 - y f), with a free bias.
 
     Parameters
@@ -36,6 +38,7 @@ class Hinge:
 
     C: float = 100.0
     name: ClassVar[str] = "hinge"
+    task: ClassVar[str] = "binary"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.C, int | float | np.number) and math.isfinite(self.C)) or (
@@ -48,6 +51,23 @@ class Hinge:
                 "rescale the kernels instead"
             )
         object.__setattr__(self, "C", float(self.C))
+
+    def check(self, y: Array) -> None:
+        if not np.all(np.abs(y) == 1.0):
+            raise InputError("labels must be -1 or +1")
+
+    def signed(self, alpha: Array, y: Array) -> Array:
+        return y * alpha
+
+    def fit(self, decision: Array, y: Array) -> tuple[float, float]:
+        bias, loss = hinge_bias(decision, y)
+        return bias, self.C * loss
+
+    def slack(self, decision: Array, y: Array, errors: Array) -> float:
+        return self.C * float(errors.sum())
+
+    def dual(self, alpha: Array, y: Array, norm: float) -> float:
+        return float(alpha.sum()) - 0.5 * norm
 
     def feasible(self, alpha: Array, y: Array) -> Array:
         """`alpha` moved into {0 <= alpha <= C, y'alpha = 0}.

@@ -9,11 +9,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mkldash.errors import InputError
 from mkldash.kernels.base import KernelBank
+from mkldash.kernels.family import KernelFamily
 
 Array = NDArray[np.float64]
 
-__all__ = ["Support", "WeightSet"]
+__all__ = ["SEARCH_BUDGET", "Support", "WeightSet"]
+
+#: Nodes that the search for the largest quadratic form of a family expands, unless told.
+SEARCH_BUDGET = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +32,19 @@ class Support:
     exact : bool
         False when `value` is only a bound.
     maximiser : array, shape (n_kernels,)
+        Empty over an implicit family.
     quadratic_forms : array, shape (n_kernels,)
-        u, as the bank stores its kernels.
+        u, as the bank stores its kernels; empty over an implicit family.
+    how : str
+        How the value over a family was found, in words, such as ``"exact"`` or
+        ``"search stopped at 200 nodes"``.
     """
 
     value: float
     exact: bool
     maximiser: Array
     quadratic_forms: Array
+    how: str = "exact"
 
 
 @dataclass(frozen=True)
@@ -71,3 +81,20 @@ class WeightSet(abc.ABC):
         bounded = u if exact else u + bank.residuals * float(a @ a)
         maximiser, value = self.maximise(bounded)
         return Support(value, exact, maximiser, u)
+
+    def check_family(self) -> None:
+        """Refuse implicit families, unless the set can bound its support function there.
+
+        Raises
+        ------
+        InputError
+        """
+        raise InputError(
+            f"the set {self.name!r} has no certificate over an implicit family of kernels; "
+            "take the norm-ball"
+        )
+
+    def support_of_family(self, family: KernelFamily, a: Array, budget: int) -> Support:
+        """An upper bound on the support function over an implicit family (MATH 1.4)."""
+        self.check_family()
+        raise NotImplementedError

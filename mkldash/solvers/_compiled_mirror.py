@@ -1,0 +1,169 @@
+"""Compiled parts of the mirror step: the roots that put a point back into the ball."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+__all__ = ["onto_ball", "soft_threshold"]
+
+#: Steps that halve or better; doubles are used up long before.
+_MOST_STEPS = 200
+
+
+@njit(cache=True, nogil=True)
+def _mass(z: Array, lam: float, top: float, m: float) -> float:
+    """Sum of grad Psi*((z - lam)_+), with top = max(z) - lam > 0 taken out of the powers."""
+    powers = 0.0
+    masses = 0.0
+    for i in range(z.shape[0]):
+        w = z[i] - lam
+        if w > 0.0:
+            share = w / top
+            power = share ** (m - 1.0)
+            masses += power
+            powers += power * share
+    # ||w||_m^(2-m) sum w^(m-1), by the shares of the largest.
+    return top * powers ** ((2.0 - m) / m) * masses
+
+
+@njit(cache=True, nogil=True)
+def soft_threshold(z: Array, m: float) -> float:
+    """lam >= 0 with sum grad Psi*((z - lam)_+) = 1 (MATH 1.2, nu = 1).
+
+    Parameters
+    ----------
+    z : array, shape (s,)
+        Not negative, with a mass above 1 at lam = 0.
+    m : float
+        r/(r - 1), above 1 and large: shares are taken before powers.
+
+    Returns
+    -------
+    float
+        From the side where the mass is at most 1.
+    """
+    largest = 0.0
+    for i in range(z.shape[0]):
+        largest = max(largest, z[i])
+    # The largest coordinate alone has mass `top`, and each of s at most as much:
+    # the mass is between top and s top.
+    low, high = 0.0, max(largest - 1.0 / z.shape[0], 0.0)
+    f_low = _mass(z, low, largest - low, m) - 1.0
+    if f_low <= 0.0:
+        return 0.0
+    f_high = _mass(z, high, largest - high, m) - 1.0
+    if f_high > 0.0:  # by rounding
+        return high
+    side = 0
+    for _ in range(_MOST_STEPS):
+        if high - low <= 2e-16 * largest or f_high == 0.0:
+            break
+        # Illinois: a secant that halves the end which stays.
+        middle = (low * f_high - high * f_low) / (f_high - f_low)
+        if not low < middle < high:
+            middle = 0.5 * (low + high)
+            if middle == low or middle == high:
+                break
+        f = _mass(z, middle, largest - middle, m) - 1.0
+        if f > 0.0:
+            low, f_low = middle, f
+            if side == 1:
+                f_high *= 0.5
+            side = 1
+        else:
+            high, f_high = middle, f
+            if side == -1:
+                f_low *= 0.5
+            side = -1
+            if f > -4e-16:
+                break
+    return high
+
+
+@njit(cache=True, nogil=True)
+def _shrunk(z: float, c: float, nu: float) -> float:
+    """The theta in [0, z] with theta + c theta^(nu-1) = z, nu > 2, by safeguarded Newton."""
+    if c <= 0.0 or z <= 0.0:
+        return z
+    low, high = 0.0, z
+    theta = min(z, (z / c) ** (1.0 / (nu - 1.0)))
+    for _ in range(_MOST_STEPS):
+        power = c * theta ** (nu - 2.0)
+        value = theta + power * theta - z
+        if value > 0.0:
+            high = theta
+        else:
+            low = theta
+        step = value / (1.0 + (nu - 1.0) * power)
+        following = theta - step
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if abs(following - theta) <= 2e-16 * z or following == theta:
+            return following
+        theta = following
+    return theta
+
+
+@njit(cache=True, nogil=True)
+def _excess(z: Array, lam: float, nu: float, out: Array) -> float:
+    """||theta||_nu^nu - 1 with theta_i + lam nu theta_i^(nu-1) = z_i, theta into `out`."""
+    total = 0.0
+    for i in range(z.shape[0]):
+        out[i] = _shrunk(z[i], lam * nu, nu)
+        total += out[i] ** nu
+    return total - 1.0
+
+
+@njit(cache=True, nogil=True)
+def onto_ball(z: Array, nu: float) -> Array:
+    """The point of the unit nu-ball nearest to z >= 0, 2 < nu < inf (MATH 1.2).
+
+    Parameters
+    ----------
+    z : array, shape (s,)
+        Outside the ball, not negative.
+    nu : float
+
+    Returns
+    -------
+    array, shape (s,)
+        Inside the ball, up to rounding on its boundary.
+    """
+    out = np.empty_like(z)
+    low, high = 0.0, 1.0
+    f_low = _excess(z, low, nu, out)
+    f_high = _excess(z, high, nu, out)
+    for _ in range(_MOST_STEPS):
+        if f_high <= 0.0:
+            break
+        low, f_low = high, f_high
+        high *= 4.0
+        f_high = _excess(z, high, nu, out)
+    side = 0
+    for _ in range(_MOST_STEPS):
+        if high - low <= 2e-16 * high:
+            break
+        middle = (low * f_high - high * f_low) / (f_high - f_low)
+        if not low < middle < high:
+            middle = 0.5 * (low + high)
+            if middle == low or middle == high:
+                break
+        f = _excess(z, middle, nu, out)
+        if f > 0.0:
+            low, f_low = middle, f
+            if side == 1:
+                f_high *= 0.5
+            side = 1
+        else:
+            high, f_high = middle, f
+            if side == -1:
+                f_low *= 0.5
+            side = -1
+            if f > -4e-16:
+                break
+    _excess(z, high, nu, out)
+    return out
