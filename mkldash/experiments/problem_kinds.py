@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mkldash.errors import InputError
 from mkldash.kernels.banks import SINGLE
 from mkldash.kernels.dense import DenseBank
 from mkldash.kernels.prediction import GivenPredictor
-from mkldash.kernels.products import product_family
+from mkldash.kernels.products import FamilyFacts, ProductFamily
 from mkldash.kernels.stored import BankFacts
 from mkldash.problems.losses.base import Loss
 from mkldash.problems.losses.hinge import Hinge
@@ -191,17 +191,23 @@ def make_weight_set(
         Mixing of the elastic net; norm over the products.  None: the kind's own.
     """
     if kind.has_family:
-        return NormBall.of_p(kind.p if p is None else p)
+        return NormBall.of_p(_own(kind.p) if p is None else p)
     if kind.takes_rho and n_kernels == 1:
         return Fixed((1.0,))
-    return ElasticNet(kind.eta if eta is None else eta)
+    return ElasticNet(_own(kind.eta) if eta is None else eta)
 
 
 def make_loss(kind: ProblemKind, C: float | None = None) -> Loss:
     """The loss of a problem: squared for numbers, else the hinge at price `C`."""
     if kind.has_family:
         return Squared()
-    return Hinge(kind.C if C is None else C)
+    return Hinge(_own(kind.C) if C is None else C)
+
+
+def _own(default: float | None) -> float:
+    """A parameter that the problem has."""
+    assert default is not None
+    return default
 
 
 @functools.cache
@@ -211,8 +217,7 @@ def probe(problem: str, several: bool, p: float | None = None) -> Problem:
     weight_set, loss = make_weight_set(kind, n_kernels, p=p), make_loss(kind)
     y = np.array([-1.0, 1.0])
     if kind.has_family:
-        family = product_family(y[:, np.newaxis], ("first",), degree=1, merged=p == 1.0)
-        return Problem(family, y, loss, weight_set)
+        return Problem(_unbuilt_family(p == 1.0), y, loss, weight_set)
     ones, kept = np.ones(n_kernels), np.arange(n_kernels)
     facts = BankFacts(
         names=("first", "second")[:n_kernels], terms=None, scales=ones, traces=2.0 * ones,
@@ -222,6 +227,13 @@ def probe(problem: str, several: bool, p: float | None = None) -> Problem:
     packed = np.tile(np.array([1.0, 0.0, 1.0]), (n_kernels, 1))
     bank = DenseBank(packed, facts, GivenPredictor(kept, n_kernels, 2))
     return Problem(bank, y, loss, weight_set, kind.rho)
+
+
+def _unbuilt_family(merged: bool) -> ProductFamily:
+    """A family of two products without their numbers: building one compiles."""
+    bases = SimpleNamespace(n_rows=2, n_base=1, degree=1, nbytes=0, rank_one=True)
+    facts = FamilyFacts(base_names=("first",), merged=merged, rho=np.ones(2), key="probe")
+    return ProductFamily(bases, facts)  # type: ignore[arg-type]
 
 
 def solvers_for(problem: str, bank: str | None = None, p: float | None = None) -> tuple[str, ...]:
