@@ -12,7 +12,9 @@ __version__ = "0.1.0"
 __all__ = [
     "ElasticNetMKLClassifier",
     "KernelStack",
+    "LearntPolynomialKernel",
     "NeighborhoodKernelClassifier",
+    "PolynomialRidge",
     "__version__",
 ]
 
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from mkldash.estimators import (
         ElasticNetMKLClassifier,
         KernelStack,
+        LearntPolynomialKernel,
         NeighborhoodKernelClassifier,
+        PolynomialRidge,
     )
 
 

@@ -13,6 +13,7 @@ from mkldash.datasets.base import Dataset
 from mkldash.datasets.cards import suggest
 from mkldash.datasets.labels import encode_labels
 from mkldash.errors import InputError
+from mkldash.kernels.normalization import constant_columns
 
 __all__ = ["Column", "Options", "assemble", "guess_label"]
 
@@ -138,6 +139,11 @@ def _choose(
         raise InputError(f"missing is '{options.missing}', not one of error, drop, mean")
     if options.task not in ("binary", "regression"):
         raise InputError(f"task is '{options.task}', not binary or regression")
+    if options.task == "regression" and options.positive is not None:
+        raise InputError(
+            f"--positive {options.positive}: a regression keeps the target's numbers and has no "
+            "classes; leave it out"
+        )
     known = {column.name: column for column in columns}
     for what, wanted in (
         ("--label", (options.label,) if options.label is not None else ()),
@@ -338,7 +344,15 @@ def _regression_target(label: Column) -> np.ndarray:
         )
     if np.isinf(label.values).any():
         positions = np.flatnonzero(np.isinf(label.values))
-        raise InputError(f"the target column '{label.name}' is infinite in {_rows(positions)}")
+        raise InputError(
+            f"the target column '{label.name}' is infinite in {_rows(positions)}: remove the rows, "
+            "or choose another with --label COLUMN"
+        )
+    if constant_columns(label.values[:, None])[0]:
+        raise InputError(
+            f"the target column '{label.name}' is {label.cells[0]} in every row: there is nothing "
+            "to learn, choose another with --label COLUMN"
+        )
     return label.values.copy()
 
 

@@ -1,4 +1,4 @@
-"""Training and test rows: stratified and seeded, or listed row by row."""
+"""Training and test rows: seeded and stratified by class, or listed row by row."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from mkldash.datasets.base import Dataset
 from mkldash.datasets.cards import suggest
 from mkldash.errors import InputError
+from mkldash.kernels.normalization import constant_columns
 
-__all__ = ["ROW_LISTS", "Split", "read_rows", "row_list", "split"]
+__all__ = ["ROW_LISTS", "Split", "ThreeWaySplit", "read_rows", "row_list", "split", "three_way"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,25 @@ class Split:
     def __post_init__(self) -> None:
         self.train.setflags(write=False)
         self.test.setflags(write=False)
+
+
+@dataclass(frozen=True, eq=False)
+class ThreeWaySplit:
+    """Row numbers for learning, for choosing between models, and for judging the one chosen.
+
+    Attributes
+    ----------
+    train, validation, test : int array
+        Together every row once, each in ascending order, read-only.
+    """
+
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+
+    def __post_init__(self) -> None:
+        for rows in (self.train, self.validation, self.test):
+            rows.setflags(write=False)
 
 
 #: Longer row numbers do not fit into 64 bits, and no table has so many rows.
@@ -56,12 +76,13 @@ def split(
     The number of training rows is ``train_fraction * n`` rounded to the
     nearest, halves up (0.6 of 569 is 341).  For two classes it is shared out in
     proportion, the seats that rounding leaves go to the largest remainders, and
-    each class gets at least one row.  Both lists are in ascending order.
+    each class gets at least one row.  For a regression all rows are drawn alike.
+    Both lists are in ascending order.
 
     Parameters
     ----------
     dataset : Dataset
-        Its target decides the strata.
+        Its classes are the strata; a regression set has none.
     train_fraction : float
         In (0, 1]; 1 trains on every row and leaves the test rows empty.
     seed : int
@@ -79,7 +100,8 @@ def split(
     ------
     InputError
         For a fraction outside (0, 1], fewer than two training rows, rows that
-        do not exist or repeat, or a training part without one of the classes.
+        do not exist or repeat, a training part without one of the classes, or
+        one whose regression target is constant.
     """
     if rows is not None:
         train = _checked(rows, dataset.n_rows)
@@ -87,8 +109,58 @@ def split(
         train = _drawn(dataset, train_fraction, seed)
     if dataset.task == "binary":
         _check_classes(dataset, train)
+    else:
+        _check_target(dataset, train)
     test = np.setdiff1d(np.arange(dataset.n_rows), train)
     return Split(train=train, test=test)
+
+
+def three_way(
+    n_rows: int, seed: int, fractions: Sequence[float] = (0.6, 0.2, 0.2)
+) -> ThreeWaySplit:
+    """Training, validation and test rows, drawn at random.
+
+    The first two sizes are their fractions of the rows, rounded to the nearest,
+    halves up; the test rows are the rest.  With the same seed and fraction the
+    training rows are those of `split` for a regression set.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows there are.
+    seed : int
+        Seed of ``numpy.random.default_rng``.
+    fractions : sequence of three float
+        Of training, validation and test; above 0, together 1.
+
+    Returns
+    -------
+    ThreeWaySplit
+        Row numbers from 0.
+
+    Raises
+    ------
+    InputError
+        For other fractions, and for rows too few to give two for training and
+        one for each of the others.
+    """
+    shares = np.array(fractions, dtype=np.float64)
+    if shares.shape != (3,) or not (shares > 0.0).all() or abs(shares.sum() - 1.0) > 1e-9:
+        raise InputError(
+            f"fractions are three numbers above 0 that add up to 1, such as (0.6, 0.2, 0.2), "
+            f"not {tuple(np.atleast_1d(shares).tolist())}"
+        )
+    train, validation = (int(np.floor(share * n_rows + 0.5)) for share in shares[:2])
+    test = n_rows - train - validation
+    if train < 2 or validation < 1 or test < 1:
+        raise InputError(
+            f"{n_rows} rows give {train} for training, {validation} for validation and "
+            f"{max(test, 0)} for the test; at least 2, 1 and 1 are needed: take more rows or "
+            "other fractions"
+        )
+    order = np.random.default_rng(seed).permutation(n_rows)
+    parts = np.split(order, [train, train + validation])
+    return ThreeWaySplit(*(np.sort(part) for part in parts))
 
 
 def row_list(name: str) -> np.ndarray:
@@ -221,4 +293,18 @@ def _check_classes(dataset: Dataset, train: np.ndarray) -> None:
         raise InputError(
             f"the training rows hold only class '{label}', two needed: "
             "take a larger train fraction or other rows"
+        )
+
+
+def _check_target(dataset: Dataset, train: np.ndarray) -> None:
+    if len(train) < 2:
+        raise InputError(
+            f"{len(train)} training row, at least 2 are needed for the target "
+            f"'{dataset.target_name}': take more rows"
+        )
+    values = dataset.y[train]
+    if constant_columns(values[:, None])[0]:
+        raise InputError(
+            f"the target column '{dataset.target_name}' is {values[0]:g} in every training row: "
+            "there is nothing to learn, take a larger train fraction, other rows or another target"
         )

@@ -1,14 +1,23 @@
 """Generators of the synthetic data sets; each is a pure function of its seed.
 
-Every generator returns features and a target of -1 and +1.  The cards in the
-data folder name the generator and its parameters.
+Every generator returns features and a target: of -1 and +1, except that
+`known_products` returns a real one.  The cards in the data folder name the
+generator and its parameters.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["circles", "golden", "hill_valley", "three_points", "two_moons", "xor"]
+__all__ = [
+    "circles",
+    "golden",
+    "hill_valley",
+    "known_products",
+    "three_points",
+    "two_moons",
+    "xor",
+]
 
 Sample = tuple[np.ndarray, np.ndarray]
 
@@ -165,3 +174,29 @@ def hill_valley(seed: int = 0, rows: int = 1212, noise: float = 0.0) -> Sample:
     distance = np.abs(np.arange(1, 101)[None, :] - centre[:, None])
     X = level[:, None] + height[:, None] * ratio[:, None] ** distance
     return X + noise * level[:, None] * rng.standard_normal((rows, 100)), y
+
+
+def known_products(seed: int = 0, rows: int = 400, features: int = 8, noise: float = 0.5) -> Sample:
+    """A regression whose target is made of one product and one main effect.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the features and of the noise.
+    rows : int
+        Number of points.
+    features : int
+        Number of features, at least 5; only x2, x3 and x5 matter.
+    noise : float
+        Standard deviation of the noise on the target.
+
+    Returns
+    -------
+    X : array, shape (rows, features)
+        Standard normal sample.
+    y : array, shape (rows,)
+        2 x2 x5 + x3, counted from 1, and noise.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rows, features))
+    return X, 2.0 * X[:, 1] * X[:, 4] + X[:, 2] + noise * rng.standard_normal(rows)

@@ -159,7 +159,8 @@ def read_csv(
     exclude : sequence of str
         Columns to be left out.
     task : str
-        ``"binary"``, or ``"regression"`` for a numeric label kept as it is.
+        ``"binary"``, or ``"regression"``: the label column is a target of real
+        numbers, kept as they are; it must vary.
 
     Returns
     -------
@@ -171,7 +172,8 @@ def read_csv(
     InputError
         For a file that is no text table, rows of unequal length, text in a
         feature column, missing or infinite values, and labels that do not
-        make two classes.  The message names the column and the remedy.
+        make two classes, or for a regression are no numbers or all the same.
+        The message names the column and the remedy.
     """
     content, name = read_bytes(source, name)
     table = _parse(content, name, separator, decimal, header)

@@ -1,8 +1,9 @@
-"""Checks of what is handed to an estimator: tables of features, and labels."""
+"""Checks of what is handed to an estimator: tables of features, labels and targets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from sklearn.utils.validation import validate_data
 
 from mkldash.errors import InputError, MemoryLimitError
 from mkldash.estimators.stack import KernelStack
+from mkldash.kernels.normalization import constant_columns
 
 Array = NDArray[np.float64]
 
-__all__ = ["check_features", "check_labels", "refuse_text"]
+__all__ = ["check_features", "check_labels", "check_targets", "refuse_text"]
 
 _SHOWN = 5
 
@@ -156,6 +158,73 @@ def check_labels(y: Any, n_rows: int, owner: str) -> tuple[NDArray, NDArray[np.i
     if len(classes) < 2:
         raise InputError(f"only class {classes.tolist()[0]!r} found, two needed")
     return classes, codes.astype(np.intp, copy=False)
+
+
+def check_targets(y: Any, n_rows: int, owner: str) -> Array:
+    """Targets of a regression as finite numbers that are not all the same.
+
+    Parameters
+    ----------
+    y : array-like, shape (n_rows,)
+        Numbers of any type; booleans count as 0 and 1.
+    n_rows : int
+        Rows of X.
+    owner : str
+        Name of the estimator, for messages.
+
+    Returns
+    -------
+    array, shape (n_rows,)
+
+    Raises
+    ------
+    InputError
+        Without targets, for another number than rows, for text, complex numbers
+        and dates, for missing or infinite ones, and for a constant target.
+    """
+    if y is None:
+        raise InputError(f"{owner} requires y to be passed, but the target y is None")
+    try:
+        given = column_or_1d(_as_plain(y), warn=True)
+    except ValueError as error:
+        if "Complex data not supported" in str(error):
+            message = "y holds complex numbers (Complex data not supported): take real ones"
+            raise InputError(message) from error
+        raise InputError(f"y must hold one number for each row: {error}") from error
+    if len(given) != n_rows:
+        raise InputError(
+            f"X has {n_rows} rows, y has {len(given)} targets; there must be one for each row"
+        )
+    values = _as_numbers(given)
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if wrong.size:
+        word = "NaN" if np.isnan(values[wrong[0]]) else str(values[wrong[0]])
+        more = f" ({wrong.size} such values)" if wrong.size > 1 else ""
+        raise InputError(f"y holds {word} in row {wrong[0]}{more}, counted from 0; drop such rows")
+    if constant_columns(values[:, None])[0]:
+        raise InputError(
+            f"y is constant on the training rows ({values[0]:g}): there is nothing to learn; "
+            "give a target that varies, or more rows"
+        )
+    return values
+
+
+def _as_numbers(given: NDArray) -> Array:
+    """Targets as float64, NaN where missing."""
+    if given.dtype.kind in "biuf":
+        return given.astype(np.float64)
+    values = np.empty(len(given))
+    for row, item in enumerate(given.tolist()):
+        if _is_missing(item):
+            values[row] = np.nan if item is None or not isinstance(item, float) else item
+        elif isinstance(item, Real):
+            values[row] = float(item)
+        else:
+            raise InputError(
+                f"y holds {item!r} in row {row}, counted from 0, which is no number: a regression "
+                "needs numbers; classes are for ElasticNetMKLClassifier"
+            )
+    return values
 
 
 def _as_plain(y: Any) -> Any:

@@ -14,7 +14,16 @@ from mkldash.kernels.checks import REPAIRS
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import Solver
 
-__all__ = ["check_eta", "check_parameters", "check_positive", "make_solver"]
+__all__ = [
+    "check_at_least",
+    "check_eta",
+    "check_memory_limit",
+    "check_parameters",
+    "check_positive",
+    "check_switch",
+    "check_whole",
+    "make_solver",
+]
 
 
 def check_parameters(model: Any) -> None:
@@ -37,12 +46,9 @@ def check_parameters(model: Any) -> None:
         raise _wrong(model, "max_iter", "a whole number, at least 0")
     if not (model.time_limit is None or _is_number(model.time_limit)):
         raise _wrong(model, "time_limit", "None or a positive number of seconds")
-    limit = model.memory_limit
-    if not (_is_number(limit) and math.isfinite(limit) and limit > 0 and limit == int(limit)):
-        raise _wrong(model, "memory_limit", "a whole number of bytes, such as 4 * 2**30")
+    check_memory_limit(model)
     for name in ("standardize", "warm_start"):
-        if not isinstance(getattr(model, name), bool | np.bool_):
-            raise _wrong(model, name, "True or False")
+        check_switch(model, name)
     if not (isinstance(model.normalize, bool | np.bool_) or _is_text(model.normalize, ("auto",))):
         raise _wrong(model, "normalize", "True, False or 'auto'")
     if not _is_text(model.storage, STORAGES):
@@ -66,6 +72,83 @@ def check_eta(model: Any) -> None:
     """
     if not _is_number(model.eta):
         raise InputError(f"eta must lie between 0 and 1, not {_shown(model.eta)}")
+
+
+def check_memory_limit(model: Any) -> None:
+    """Refuse a `memory_limit` that is no number of bytes.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Raises
+    ------
+    InputError
+        With what it got and what it may be.
+    """
+    limit = model.memory_limit
+    if not (_is_number(limit) and math.isfinite(limit) and limit > 0 and limit == int(limit)):
+        raise _wrong(model, "memory_limit", "a whole number of bytes, such as 4 * 2**30")
+
+
+def check_switch(model: Any, name: str) -> None:
+    """Refuse a parameter that is neither True nor False.
+
+    Parameters
+    ----------
+    model : estimator
+    name : str
+        Of the parameter.
+
+    Raises
+    ------
+    InputError
+        Names the parameter and what it got.
+    """
+    if not isinstance(getattr(model, name), bool | np.bool_):
+        raise _wrong(model, name, "True or False")
+
+
+def check_whole(model: Any, name: str, least: int) -> None:
+    """Refuse a parameter that is no whole number from `least` on.
+
+    Parameters
+    ----------
+    model : estimator
+    name : str
+        Of the parameter.
+    least : int
+        Smallest value allowed.
+
+    Raises
+    ------
+    InputError
+        Names the parameter, what it got and what it may be.
+    """
+    value = getattr(model, name)
+    if not (isinstance(value, Integral) and _is_number(value) and int(value) >= least):
+        raise _wrong(model, name, f"a whole number, at least {least}")
+
+
+def check_at_least(model: Any, name: str, least: float) -> None:
+    """Refuse a parameter that is no finite number from `least` on.
+
+    Parameters
+    ----------
+    model : estimator
+    name : str
+        Of the parameter.
+    least : float
+        Smallest value allowed.
+
+    Raises
+    ------
+    InputError
+        Names the parameter, what it got and what it may be.
+    """
+    value = getattr(model, name)
+    if not (_is_number(value) and math.isfinite(value) and value >= least):
+        raise _wrong(model, name, f"a number, at least {least:g}")
 
 
 def check_positive(model: Any, name: str, *, infinite: str | None = None) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mkldash.datasets.base import Dataset
 from mkldash.datasets.cards import load
-from mkldash.datasets.splits import read_rows, row_list, split
+from mkldash.datasets.splits import read_rows, row_list, split, three_way
 from mkldash.errors import InputError
 
 
@@ -77,6 +77,81 @@ def test_regression_is_split_without_strata() -> None:
     parts = split(made_up(5, 5, "regression"), 0.6)
     assert len(parts.train) == 6
     assert sorted([*parts.train, *parts.test]) == list(range(10))
+
+
+def test_the_seed_decides_the_rows_of_a_regression() -> None:
+    data = load("known-products")
+    one, same, other = (split(data, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.train, same.train)
+    assert not np.array_equal(one.train, other.train)
+    assert (len(one.train), len(one.test)) == (240, 160)
+    assert split(data, 1.0).test.size == 0
+    assert split(data, rows=[7, 3]).train.tolist() == [7, 3]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"train_fraction": 0.1}, r"leaves 1 of 10 rows for training, at least 2 are needed"),
+        ({"rows": [3]}, "1 training row, at least 2 are needed for the target 'y': take more"),
+        ({"rows": [0, 1, 2]}, "the target column 'y' is -1 in every training row: there is"),
+    ],
+)
+def test_training_rows_that_no_regression_can_use(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        split(made_up(5, 5, "regression"), **options)  # type: ignore[arg-type]
+
+
+def test_a_constant_target_is_refused_by_its_name() -> None:
+    with pytest.raises(InputError, match="the target column 'y' is 1 in every training row"):
+        split(made_up(0, 8, "regression"))
+
+
+@settings(deadline=None)
+@given(n_rows=st.integers(10, 400), seed=st.integers(0, 2**32 - 1))
+def test_three_ways_are_a_partition_that_the_seed_decides(n_rows: int, seed: int) -> None:
+    parts = three_way(n_rows, seed)
+    together = [*parts.train, *parts.validation, *parts.test]
+    assert sorted(together) == list(range(n_rows))
+    sizes = [len(part) for part in (parts.train, parts.validation, parts.test)]
+    assert np.abs(np.array(sizes) - n_rows * np.array([0.6, 0.2, 0.2])).max() <= 1.0
+    for part, again in zip(
+        (parts.train, parts.validation, parts.test), vars(three_way(n_rows, seed)).values(),
+        strict=True,
+    ):  # fmt: skip
+        np.testing.assert_array_equal(part, again)
+        assert (np.diff(part) > 0).all()
+        assert not part.flags.writeable
+
+
+@pytest.mark.parametrize("name", ["known-products", "diabetes"])
+def test_three_ways_train_on_the_rows_of_two(name: str) -> None:
+    data = load(name)
+    train = three_way(data.n_rows, 3, (0.6, 0.3, 0.1)).train
+    np.testing.assert_array_equal(train, split(data, 0.6, seed=3).train)
+
+
+def test_three_ways_of_other_sizes() -> None:
+    parts = three_way(10, 0, (0.5, 0.25, 0.25))
+    assert [len(part) for part in (parts.train, parts.validation, parts.test)] == [5, 3, 2]
+    assert not np.array_equal(parts.train, three_way(10, 1, (0.5, 0.25, 0.25)).train)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "fractions", "message"),
+    [
+        (100, (0.6, 0.4), "fractions are three numbers above 0 that add up to 1"),
+        (100, (0.6, 0.2, 0.3), r"not \(0.6, 0.2, 0.3\)"),
+        (100, (0.8, 0.2, 0.0), "three numbers above 0"),
+        (100, (1.2, -0.1, -0.1), "three numbers above 0"),
+        (100, (float("nan"), 0.5, 0.5), "three numbers above 0"),
+        (3, (0.6, 0.2, 0.2), "3 rows give 2 for training, 1 for validation and 0 for the test"),
+        (2, (0.6, 0.2, 0.2), "2 rows give 1 for training, 0 for validation and 1 for the test"),
+    ],
+)
+def test_refused_three_ways(n_rows: int, fractions: tuple[float, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        three_way(n_rows, 0, fractions)
 
 
 @pytest.mark.parametrize("fraction", [0.0, -0.1, 1.1, float("nan")])

@@ -1,5 +1,7 @@
 """Generators: recipes, seeds and shapes."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,9 @@ def test_seed_decides(name: str) -> None:
     np.testing.assert_array_equal(X, again)
     np.testing.assert_array_equal(y, labels)
     assert not np.array_equal(X, generator(seed=4)[0])
+    if name == "known_products":
+        assert len(np.unique(y)) == len(y)
+        return
     assert set(np.unique(y)) == {-1.0, 1.0}
     assert abs(y.sum()) <= 1.0
 
@@ -74,3 +79,52 @@ def test_three_points_are_one_against_two_and_no_triangle_of_equal_sides() -> No
     assert sorted(y) == [-1.0, -1.0, 1.0]
     sides = sorted(float(np.linalg.norm(X[i] - X[j])) for i, j in ((0, 1), (0, 2), (1, 2)))
     assert sides == pytest.approx([1.0, 2.0, 5**0.5])
+
+
+def test_known_products_are_a_product_and_a_main_effect() -> None:
+    X, y = synthetic.known_products(noise=0.0)
+    assert X.shape == (400, 8)
+    np.testing.assert_allclose(y, 2.0 * X[:, 1] * X[:, 4] + X[:, 2], rtol=1e-12)
+    wide, noisy = synthetic.known_products(seed=1, rows=2000, features=12)
+    assert wide.shape == (2000, 12)
+    rest = noisy - 2.0 * wide[:, 1] * wide[:, 4] - wide[:, 2]
+    assert rest.std() == pytest.approx(0.5, rel=0.05)
+
+
+@pytest.mark.parametrize("growth", [1.0, 4.0])
+def test_the_optimum_puts_most_weight_on_the_true_products(growth: float) -> None:
+    """At p = 1, degree 3 and penalty 1, on standardised training rows (60 %)."""
+    keys = [
+        key for d in range(4) for key in itertools.combinations_with_replacement(range(1, 9), d)
+    ]
+    price = np.array([growth ** len(key) for key in keys])
+    found = 0
+    for seed in range(10):
+        X, y = synthetic.known_products(seed=seed)
+        rows = np.random.default_rng(0).permutation(400)[:240]
+        Z = (X[rows] - X[rows].mean(0)) / X[rows].std(0)
+        Z /= np.sqrt((Z**2).sum(1).mean())
+        phi = np.array([Z[:, [j - 1 for j in key]].prod(1) for key in keys]).T / np.sqrt(price)
+        target = (y[rows] - y[rows].mean()) / y[rows].std()
+        w = squared_lasso(phi, target)
+        # theta_k is |w_k| over their sum.
+        best = sorted(keys[k] for k in np.argsort(-np.abs(w))[:2])
+        found += best == [(2, 5), (3,)]
+    assert found >= 9
+
+
+def squared_lasso(phi: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The w of min ||target - phi w||^2 / 2 + ||w||_1^2 / 2, to a certified gap."""
+    w, rest, squares = np.zeros(phi.shape[1]), target.copy(), (phi**2).sum(0)
+    for _ in range(500):
+        for k in range(len(w)):
+            others = np.abs(w).sum() - abs(w[k])
+            pull = phi[:, k] @ rest + squares[k] * w[k]
+            new = np.sign(pull) * max(abs(pull) - others, 0.0) / (squares[k] + 1.0)
+            rest += (w[k] - new) * phi[:, k]
+            w[k] = new
+        upper = 0.5 * rest @ rest + 0.5 * np.abs(w).sum() ** 2
+        price = rest @ rest + ((phi.T @ rest) ** 2).max()
+        if upper - (rest @ target) ** 2 / (2.0 * price) <= 1e-7 * upper:
+            return w
+    raise AssertionError("no optimum in 500 sweeps")

@@ -298,8 +298,33 @@ def test_regression_keeps_the_numbers() -> None:
     data = read_csv(b"a,y\n1,1.5\n2,2.5\n3,9\n", task="regression")
     assert data.y.tolist() == [1.5, 2.5, 9]
     assert data.classes is None
-    refused(b"a,y\n1,u\n2,v\n", "regression needs numbers", task="regression")
-    refused(b"a,y\n1,inf\n2,3\n", "'y' is infinite in row 1", task="regression")
+    assert (data.task, data.target_name) == ("regression", "y")
+    chosen = read_csv(
+        b"a;price;y\n1;1.234,5;0\n2;-0,5;1\n3;2;1\n", task="regression", label="price"
+    )
+    assert chosen.y.tolist() == [1234.5, -0.5, 2]
+    assert chosen.feature_names == ("a", "y")
+    # As numbers, whatever they look like as classes.
+    assert read_csv(b"a,y\n1,0\n2,1\n3,1\n", task="regression").y.tolist() == [0, 1, 1]
+    dropped = read_csv(b"a,y\n1,1.5\n2,?\n3,9\n", task="regression", missing="drop")
+    assert dropped.y.tolist() == [1.5, 9]
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "options"),
+    [
+        (b"a,y\n1,u\n2,v\n", "the target column 'y' holds text ('u', rows 1, 2)", {}),
+        (b"a,y\n1,u\n2,v\n", "regression needs numbers, choose another with --label", {}),
+        (b"a,y\n1,inf\n2,3\n", "'y' is infinite in row 1: remove the rows, or choose", {}),
+        (b"a,y\n1,2\n2,2.0\n", "the target column 'y' is 2 in every row: there is nothing", {}),
+        (b"a,y\n1,2\n2,?\n3,2\n", "'y' is 2 in every row", {"missing": "drop"}),
+        (b"a,y\n1,2\n2,?\n", "1 missing in y (row 2); leave these rows out with", {}),
+        (b"a,y\n1,2\n2,?\n", "a label cannot be filled in", {"missing": "mean"}),
+        (b"a,y\n1,2\n2,3\n", "--positive 3: a regression keeps the target's", {"positive": "3"}),
+    ],
+)
+def test_refused_targets(content: bytes, message: str, options: dict[str, object]) -> None:
+    refused(content, message, task="regression", **options)
 
 
 def test_frames_take_numbers_and_refuse_the_rest() -> None:

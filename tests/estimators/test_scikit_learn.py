@@ -17,7 +17,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from mkldash import ElasticNetMKLClassifier, NeighborhoodKernelClassifier
+from mkldash import (
+    ElasticNetMKLClassifier,
+    LearntPolynomialKernel,
+    NeighborhoodKernelClassifier,
+    PolynomialRidge,
+)
 from mkldash.estimators.base import KernelClassifier
 from mkldash.kernels.base import KernelTerm
 from mkldash.kernels.gaussian import Gaussian
@@ -28,7 +33,7 @@ from tests.recipes import golden_data, golden_kernels
 
 
 def checks() -> Iterator[Any]:
-    """Every check of scikit-learn on estimators of both classes."""
+    """Every check of scikit-learn on every estimator."""
     for name, estimator in {
         "paper": ElasticNetMKLClassifier(),
         "linear": ElasticNetMKLClassifier("linear", eta=1.0, C=10.0),
@@ -38,6 +43,10 @@ def checks() -> Iterator[Any]:
         "neighborhood-list": NeighborhoodKernelClassifier(
             [Gaussian(1.0), Linear()], rho=10.0, solver="block-coordinate"
         ),
+        "polynomial ridge": PolynomialRidge(),
+        "polynomial ridge, raw": PolynomialRidge(2, penalty=0.1, growth=1, standardize=False),
+        "learnt polynomial": LearntPolynomialKernel(),
+        "learnt polynomial, pure": LearntPolynomialKernel(3, offset=0.0, center=1, radius=0.5),
     }.items():
         for instance, check in estimator_checks_generator(estimator, mark=None):
             function = getattr(check, "func", check).__name__
@@ -216,6 +225,8 @@ def test_the_package_gives_the_estimator_when_asked() -> None:
 
     assert mkldash.ElasticNetMKLClassifier is estimators.ElasticNetMKLClassifier
     assert mkldash.KernelStack is estimators.KernelStack
+    assert mkldash.LearntPolynomialKernel is estimators.LearntPolynomialKernel
     assert mkldash.NeighborhoodKernelClassifier is estimators.NeighborhoodKernelClassifier
+    assert mkldash.PolynomialRidge is estimators.PolynomialRidge
     with pytest.raises(AttributeError, match="no attribute 'Classifier'"):
         mkldash.Classifier  # noqa: B018
