@@ -260,7 +260,11 @@ def test_a_table_of_ones_own() -> None:
         (TABLE.replace("100.0,", "?,", 1).replace(",100.0", ",", 1), {}, "--missing drop"),
         (TABLE.replace("size", "colour").replace("\n0.0,", "\nred,"), {}, "column 'colour'"),
         (TABLE.replace(",100.0", ",cheap"), {}, "target column 'price' holds text"),
-        ("a,y\n" + "".join(f"{i},7\n" for i in range(9)), {}, "target 'y' is 7 on every training"),
+        (
+            "a,y\n" + "".join(f"{i},7\n" for i in range(9)),
+            {},
+            "target column 'y' is 7 in every row",
+        ),
         (
             "a,y\n" + "".join(f"{i},{s}1.7e308\n" for i, s in enumerate("-+++++++")),
             {},
