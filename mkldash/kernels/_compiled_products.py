@@ -161,3 +161,73 @@ def completion_bounds(
         bounds[j] = max(best, mixed)
         letters[j], values[j] = letter, best
     return bounds, letters, values
+
+
+@njit(cache=True, nogil=True)
+def weighted_products(columns: Floats, words: Ints, weights: Floats) -> Floats:
+    """sum_w weights_w columns[w_1] * columns[w_2] * ..., shape (m,)."""
+    m = columns.shape[1]
+    out = np.zeros(m)
+    piece = np.empty(min(m, _TILE))
+    for low in range(0, m, _TILE):
+        total = out[low : min(low + _TILE, m)]
+        part = piece[: total.shape[0]]
+        for w in range(words.shape[0]):
+            part[:] = weights[w]
+            for position in range(words.shape[1]):
+                letter = words[w, position]
+                if letter < 0:
+                    break
+                column = columns[letter, low : low + part.shape[0]]
+                for i in range(part.shape[0]):
+                    part[i] *= column[i]
+            for i in range(part.shape[0]):
+                total[i] += part[i]
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def packed_power_sums(S: Floats, M: Floats, degree: int) -> Floats:
+    """sum_i M_i S_i^d for d = 0 .. degree, shape (degree + 1,), in one pass."""
+    m = M.shape[0]
+    out = np.zeros(degree + 1)
+    running = np.empty(min(m, _TILE))
+    for low in range(0, m, _TILE):
+        begin, base = M[low : min(low + _TILE, m)], S[low : min(low + _TILE, m)]
+        part = running[: begin.shape[0]]
+        total = 0.0
+        for i in range(part.shape[0]):
+            part[i] = begin[i]
+            total += begin[i]
+        out[0] += total
+        for d in range(1, degree + 1):
+            total = 0.0
+            for i in range(part.shape[0]):
+                part[i] *= base[i]
+                total += part[i]
+            out[d] += total
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def repeated_sums(columns: Floats, M: Floats, exponent: int) -> tuple[Floats, Floats]:
+    """sum_i M_i columns_ji^exponent and the same of absolute values, each (r,)."""
+    r, m = columns.shape
+    inner, above = np.zeros(r), np.zeros(r)
+    running = np.empty(min(m, _TILE))
+    for low in range(0, m, _TILE):
+        begin = M[low : min(low + _TILE, m)]
+        part = running[: begin.shape[0]]
+        for j in range(r):
+            column = columns[j, low : low + part.shape[0]]
+            part[:] = begin
+            for _ in range(exponent):
+                for i in range(part.shape[0]):
+                    part[i] *= column[i]
+            total, size = 0.0, 0.0
+            for i in range(part.shape[0]):
+                total += part[i]
+                size += abs(part[i])
+            inner[j] += total
+            above[j] += size
+    return inner, above

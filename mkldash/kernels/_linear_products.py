@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,6 +82,7 @@ class LinearProducts(ProductBases):
 
     def __init__(self, X: Array, scale: float, degree: int) -> None:
         self.n_rows, self.n_base = X.shape
+        self.width = self.n_rows
         self.degree = degree
         self.X = X
         self.columns = np.ascontiguousarray(X.T)
@@ -89,18 +91,20 @@ class LinearProducts(ProductBases):
         self.plan = _Plan(self.n_rows, self.n_base, degree)
         self.nbytes = self.plan.nbytes
         self.blocks, self.starts = _feature_blocks(self.columns, self.plan)
-        self.S = X @ X.T if self.plan.square else None
         self._powers: list[Array] = []
+
+    @cached_property
+    def S(self) -> Array:
+        """The sum of the base kernels, shape (n_rows, n_rows)."""
+        return np.asarray(self.X @ self.X.T)
 
     def power(self, exponent: int) -> Array:
         """S^exponent in blocks on and below the diagonal, those below it doubled."""
         if not self._powers:
-            doubled = self.X @ self.X.T if self.S is None else self.S.copy()
+            doubled = self.S.copy()
             for low in range(0, self.n_rows, _BLOCK):
                 doubled[low : low + _BLOCK, :low] *= 2.0
             self._powers.append(doubled)
-            if self.S is None:
-                self.S = self.X @ self.X.T
         while len(self._powers) < exponent:
             self._powers.append(self._powers[-1] * self.S)
         return self._powers[exponent - 1]
@@ -121,7 +125,7 @@ class LinearProducts(ProductBases):
 
     def sums(self, a: Array) -> Array:
         """<S^d, a a'> for d = 0 .. degree, shape (degree + 1,)."""
-        if self.S is not None and self.plan.square:
+        if self.plan.square:
             return _compiled_products.power_forms(self.S, a, self.degree)
         return self._feature_sums(a)[0]
 

@@ -71,6 +71,8 @@ class ProductBases(abc.ABC):
     Attributes
     ----------
     n_rows, n_base, degree, nbytes : int
+    width : int
+        Multiplications that one more letter costs one word.
     rank_one : bool
     """
 
@@ -78,6 +80,7 @@ class ProductBases(abc.ABC):
     n_base: int
     degree: int
     nbytes: int
+    width: int
     rank_one: bool
 
     @abc.abstractmethod

@@ -9,17 +9,16 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mkldash.errors import InputError, MemoryLimitError
 from mkldash.kernels.base import Array
-from mkldash.kernels.normalization import constant_columns
 
 __all__ = [
     "HIGHEST_DEGREE",
     "FamilyFacts",
+    "base_notes",
     "check_memory",
-    "column_notes",
     "keyed",
     "make_facts",
     "mean_diagonal",
@@ -123,16 +122,16 @@ def _names(base_names: Sequence[str] | None, n_base: int) -> tuple[str, ...]:
     return names
 
 
-def column_notes(X: Array, names: Sequence[str]) -> tuple[str, ...]:
-    """A sentence on features that are the same in all rows, if there are any."""
-    constant = constant_columns(X)
-    zero = ~X.any(axis=0)
+def base_notes(zero: ArrayLike, constant: ArrayLike, names: Sequence[str]) -> tuple[str, ...]:
+    """Sentences on base kernels that are zero, and on others that are constant, (r,) each."""
+    none = np.asarray(zero, dtype=bool)
+    same = np.asarray(constant, dtype=bool) & ~none
     notes = []
-    if zero.any():
-        said = _listed([names[j] for j in np.flatnonzero(zero)])
-        notes.append(f"zero in all rows, so that no product with them gets weight: {said}")
-    if (constant & ~zero).any():
-        said = _listed([names[j] for j in np.flatnonzero(constant & ~zero)])
+    if none.any():
+        said = _listed([names[j] for j in np.flatnonzero(none).tolist()])
+        notes.append(f"zero on all rows, so that no product with them gets weight: {said}")
+    if same.any():
+        said = _listed([names[j] for j in np.flatnonzero(same).tolist()])
         notes.append(
             f"constant, so that products with them repeat shorter ones: {said}; leave them out"
         )

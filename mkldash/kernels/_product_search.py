@@ -26,7 +26,8 @@ def best_first(tree: Tree, factors: Array, budget: int) -> Search:
     budget : int
         Prefixes to expand at most.
     """
-    best, word, nodes = -1.0, (), 0
+    best, nodes = -1.0, 0
+    word: tuple[int, ...] = ()
     heap: list[tuple[float, int, tuple[int, ...]]] = []
 
     def take(found: Expansion, length: int) -> None:

@@ -68,7 +68,7 @@ def as_words(keys: Sequence[Hashable], n_base: int, degree: int) -> Words:
         for row, key in enumerate(keys):
             length = len(key)  # type: ignore[arg-type]
             if length:
-                words[row, :length] = key
+                words[row, :length] = key  # type: ignore[call-overload]
                 if length > degree:
                     raise ValueError
     except (TypeError, ValueError) as error:

@@ -19,7 +19,7 @@ from mkldash.kernels.base import (
 from mkldash.kernels.checks import refuse_other_numbers
 from mkldash.kernels.normalization import as_features
 
-__all__ = ["CHUNK_BYTES", "GivenPredictor", "TermPredictor", "by_columns"]
+__all__ = ["CHUNK_BYTES", "GivenPredictor", "TermPredictor", "by_columns", "finite_block"]
 
 #: New rows are taken in pieces whose kernel blocks stay below this many bytes.
 CHUNK_BYTES = 32 * 2**20
@@ -129,21 +129,22 @@ class GivenPredictor:
 
     def decision(self, new: ArrayLike, weights: Array, a: Array) -> Array:
         """sum_k weights_k new[kept_k] a, shape (n_new,); blocks (n_given, n_new, n_rows)."""
-        blocks = self._blocks(new)
+        blocks = self.blocks(new)
         support = np.flatnonzero(a)
         out = np.zeros(len(blocks[0]))
         for k in np.flatnonzero(weights):
-            block = blocks[self.kept[k]]
-            if not np.isfinite(block).all():
-                row, column = np.argwhere(~np.isfinite(block))[0]
-                raise InputError(
-                    f"block of kernel {self.kept[k]} holds {block[row, column]} "
-                    f"at position ({row}, {column})"
-                )
+            block = finite_block(blocks[self.kept[k]], int(self.kept[k]))
             out += weights[k] * (block[:, support] @ a[support])
         return out
 
-    def _blocks(self, new: ArrayLike) -> list[Array]:
+    def blocks(self, new: ArrayLike) -> list[Array]:
+        """The blocks as arrays (n_new, n_rows), one for each kernel given.
+
+        Raises
+        ------
+        InputError
+            If they are not of these shapes, or not numbers.
+        """
         items: list = [new] if _is_matrix(new) and self.n_given == 1 else list(new)  # type: ignore[arg-type]
         expected = f"expected ({self.n_given} kernels, n_test, {self.n_rows})"
         if len(items) != self.n_given:
@@ -168,6 +169,16 @@ class GivenPredictor:
         if block.ndim == 2 and block.shape[0] == block.shape[1]:
             return ": it looks like test-by-test; columns must be the training samples"
         return ""
+
+
+def finite_block(block: Array, position: int) -> Array:
+    """The block itself; an InputError that names the kernel if it is not finite."""
+    if not np.isfinite(block).all():
+        row, column = np.argwhere(~np.isfinite(block))[0]
+        raise InputError(
+            f"block of kernel {position} holds {block[row, column]} at position ({row}, {column})"
+        )
+    return block
 
 
 def _as_block(item: ArrayLike, position: int) -> Array:

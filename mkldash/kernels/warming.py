@@ -6,11 +6,13 @@ import numpy as np
 
 from mkldash.kernels import _compiled_square
 from mkldash.kernels.banks import make_terms
-from mkldash.kernels.base import KernelBank
+from mkldash.kernels.base import Array, KernelBank
 from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.precomputed import precomputed_bank
+from mkldash.kernels.products import ProductFamily, product_family, product_family_of
 from mkldash.kernels.square import build_square
+from mkldash.kernels.weights import Weights
 
 __all__ = ["warm_up"]
 
@@ -32,6 +34,12 @@ def warm_up() -> None:
     for bank in banks:
         _use(bank)
     _compiled_square.product(np.eye(2), np.ones(2))
+    few = X[:8]
+    for family in (
+        product_family(few, degree=6),
+        product_family_of([np.outer(x, x) for x in few.T], degree=6),
+    ):
+        _draw(family, few)
 
 
 def _use(bank: KernelBank) -> None:
@@ -51,3 +59,15 @@ def _use(bank: KernelBank) -> None:
             combined.apply(a)
             combined.matrix()
             combined.residual()
+
+
+def _draw(family: ProductFamily, X: Array) -> None:
+    a = np.ones(family.n_rows)
+    weights = Weights.of(((), (0, 1)), [0.5, 0.5])
+    family.sample(a, np.random.default_rng(0))
+    family.search(a, 4)
+    family.all_forms(a)
+    family.quadratic_forms(a, weights.keys)
+    family.combine(weights).matrix()
+    blocks = [np.outer(x, x) for x in X.T]
+    family.decision(X if family.features(weights.keys) is not None else blocks, weights, a)

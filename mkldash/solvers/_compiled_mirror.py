@@ -110,12 +110,15 @@ def _shrunk(z: float, c: float, nu: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _excess(z: Array, lam: float, nu: float, out: Array) -> float:
-    """||theta||_nu^nu - 1 with theta_i + lam nu theta_i^(nu-1) = z_i, theta into `out`."""
-    total = 0.0
+    """||theta||_nu - 1 with theta_i + lam nu theta_i^(nu-1) = z_i, theta into `out`."""
+    largest = 0.0
     for i in range(z.shape[0]):
         out[i] = _shrunk(z[i], lam * nu, nu)
-        total += out[i] ** nu
-    return total - 1.0
+        largest = max(largest, out[i])
+    total = 0.0
+    for i in range(z.shape[0]):
+        total += (out[i] / largest) ** nu
+    return largest * total ** (1.0 / nu) - 1.0
 
 
 @njit(cache=True, nogil=True)

@@ -86,6 +86,7 @@ class MirrorSolver(Solver):
     )
 
     snapshot_type: ClassVar[type[Snapshot]] = MirrorSnapshot
+    reach: ClassVar[float] = 1e-2
     #: Whether every step changes one weight but for a common factor.
     one_at_a_time: ClassVar[bool] = True
 

@@ -56,7 +56,7 @@ class Ridge:
         #: Column of each product, and of each position (-1: none yet).
         self._columns: dict[Key, int] = {}
         self._column_of = np.full(0, -1, dtype=np.intp)
-        products = tuple(dict.fromkeys(_product(keys[i]) for i in np.flatnonzero(theta)))
+        products = tuple(dict.fromkeys(_product(keys[i]) for i in np.flatnonzero(theta).tolist()))
         features = family.features(products)
         self._rank_one = features is not None
         if features is not None and len(products) <= self._few:
@@ -119,7 +119,9 @@ class Ridge:
         for i in active[self._column_of[active] < 0]:
             self._column_of[i] = self._column(keys[i])
         columns = self._column_of[active]
-        return np.bincount(columns, theta[active], minlength=self._small.count)
+        weights: Array = np.zeros(self._small.count)
+        np.add.at(weights, columns, theta[active])
+        return weights
 
     def _column(self, key: Key) -> int:
         assert self._small is not None
@@ -147,7 +149,7 @@ def solve_at(
     """
     active = np.flatnonzero(theta)
     if active.size <= most_columns(len(y)):
-        features = family.features(tuple(keys[i] for i in active))
+        features = family.features(tuple(keys[i] for i in active.tolist()))
         if features is not None:
             return FeatureRidge(y, features).solve(theta[active])
     return solve_fresh(y, combined_matrix(family, keys, theta))
@@ -159,7 +161,7 @@ def combined_matrix(family: KernelFamily, keys: Sequence[Key], theta: Array) -> 
     active = np.flatnonzero(theta)
     for first in range(0, active.size, _BLOCK):
         part = active[first : first + _BLOCK]
-        chosen = tuple(keys[i] for i in part)
+        chosen = tuple(keys[i] for i in part.tolist())
         K += family.combine(Weights(chosen, theta[part])).matrix()
     return K
 

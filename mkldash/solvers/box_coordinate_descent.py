@@ -48,6 +48,7 @@ class BoxCoordinateDescent(MirrorSolver):
     name: ClassVar[str] = "box-coordinate-descent"
     title: ClassVar[str] = "Coordinate descent on the box"
     reference: ClassVar[str] = "Nesterov 2012, Section 2"
+    reach: ClassVar[float] = 1e-5
 
     def __post_init__(self) -> None:
         super().__post_init__()

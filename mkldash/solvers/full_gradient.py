@@ -42,6 +42,7 @@ class FullGradient(MirrorSolver):
     title: ClassVar[str] = "Mirror descent, full gradient"
     reference: ClassVar[str] = "Afkanpour et al. 2013, Section 2 (without sampling)"
     one_at_a_time: ClassVar[bool] = False
+    reach: ClassVar[float] = 1e-3
 
     def __post_init__(self) -> None:
         super().__post_init__()

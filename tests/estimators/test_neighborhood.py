@@ -19,8 +19,11 @@ from mkldash.kernels.banks import mean_squared_distance
 from mkldash.kernels.base import KernelTerm
 from mkldash.kernels.gaussian import Gaussian
 from mkldash.kernels.linear import Linear
-from mkldash.kernels.square import SquareBank
+from mkldash.errors import InputError
+from mkldash.kernels.square import SquareBank, given_square
+from mkldash.problems.losses.squared import Squared
 from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.norm_ball import NormBall
 from mkldash.solvers import available_solvers
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
 from mkldash.solvers.shifted_svm import ShiftedSVM
@@ -216,7 +219,21 @@ def test_the_usual_solver_follows_the_number_of_kernels() -> None:
     assert solver("golden", solver=BlockCoordinateDescent(inner_tol=1e-8)) == "block-coordinate"
 
 
-@pytest.mark.parametrize("solver", available_solvers())
+def squared_losses_only() -> set[str]:
+    """Solvers that no classifier can use."""
+    X, y = golden_data()
+    given = Problem(given_square(X @ X.T), y, Squared(), NormBall(math.inf))
+    return {name for name, kind in available_solvers().items() if kind().supports(given) is None}
+
+
+@pytest.mark.parametrize("solver", sorted(squared_losses_only()))
+def test_a_solver_for_regression_is_refused_with_its_reason(solver: str) -> None:
+    X, y = golden_data()
+    with pytest.raises(InputError, match="is for the squared loss, not for hinge"):
+        NeighborhoodKernelClassifier(solver=solver).fit(X, y)
+
+
+@pytest.mark.parametrize("solver", sorted(set(available_solvers()) - squared_losses_only()))
 def test_every_solver_may_be_named(solver: str) -> None:
     X, y = golden_data()
     usual = exact_neighborhood("single", rho=2.0).fit(X, y)

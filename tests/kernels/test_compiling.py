@@ -7,7 +7,12 @@ import textwrap
 
 import pytest
 
-from mkldash.kernels import _compiled, _compiled_factors, _compiled_square
+from mkldash.kernels import (
+    _compiled,
+    _compiled_factors,
+    _compiled_products,
+    _compiled_square,
+)
 
 COUNT = textwrap.dedent(
     """
@@ -16,10 +21,10 @@ COUNT = textwrap.dedent(
     from mkldash._discovery import discover
     from mkldash.kernels.base import Kernel
     discover(mkldash.kernels, Kernel)
-    from mkldash.kernels import _compiled, _compiled_factors, _compiled_square
+    from mkldash.kernels import _compiled, _compiled_factors, _compiled_products, _compiled_square
     loops = {
         name: loop
-        for module in (_compiled, _compiled_factors, _compiled_square)
+        for module in (_compiled, _compiled_factors, _compiled_products, _compiled_square)
         for name, loop in vars(module).items()
         # What only other loops call is part of them, and read from disk with them.
         if hasattr(loop, "signatures") and not name.startswith("_")
@@ -43,8 +48,8 @@ def test_import_compiles_nothing_and_warm_up_everything_once():
 
 @pytest.mark.parametrize(
     ("module", "least"),
-    [(_compiled, 10), (_compiled_factors, 10), (_compiled_square, 4)],
-    ids=["packed", "factors", "square"],
+    [(_compiled, 10), (_compiled_factors, 10), (_compiled_square, 4), (_compiled_products, 8)],
+    ids=["packed", "factors", "square", "products"],
 )
 def test_every_loop_releases_the_lock_and_is_cached(module, least):
     loops = [loop for loop in vars(module).values() if hasattr(loop, "targetoptions")]

@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 
 __all__ = ["Squared"]
 
+_LARGEST = 1e70
+
 
 @dataclass(frozen=True)
 class Squared(Loss):
@@ -32,8 +34,8 @@ class Squared(Loss):
     def check(self, y: Array) -> None:
         if not np.all(np.isfinite(y)):
             raise InputError(f"target of row {int(np.argmin(np.isfinite(y)))} is not finite")
-        # J(0) is half of it, and twice J enters the bounds.
-        if not np.isfinite(float(y @ y) ** 2):
+        # The bounds square the sum of squares.
+        if not float(np.abs(y).max(initial=0.0)) < _LARGEST:
             raise InputError("targets are too large to be squared; standardise them")
 
     @property
