@@ -18,7 +18,6 @@ from mkldash.solvers.stopping import Status, StopRule
 from tests.recipes import golden_data
 
 
-
 def problem(C=1.0, rho=100.0):
     X, y = golden_data()
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1))
