@@ -15,8 +15,8 @@ __all__ = ["RowRidge", "solve_fresh"]
 #: Iterations beyond which the inverse is computed anew.
 _PATIENCE = 8
 
-#: Relative residual ||y - a - K a|| / ||y|| at which a solve ends.
-_TOLERANCE = 1e-11
+#: ||y - a - K a|| / ||a|| at which a solve ends; K + I >= I, so a is as near its solution.
+_TOLERANCE = 1e-10
 
 _MOST_ITERATIONS = 200
 
@@ -41,7 +41,6 @@ class RowRidge:
 
     def __init__(self, y: Array, K: Array) -> None:
         self._y = y
-        self._scale = float(np.linalg.norm(y))
         self._K = K
         self._sigma = 1.0
         # Pending: K^ = K + features' sizes features, inverse - vectors' factors vectors.
@@ -92,11 +91,12 @@ class RowRidge:
 
     def _descend(self) -> bool:
         """Conjugate gradients; False when the preconditioner has become too old."""
-        goal = _TOLERANCE * self._scale * self._sigma
         a, r = self.a.copy(), self._residual.copy()
         direction, last, fresh = None, 0.0, not self._pending and self._sigma == 1.0
         self.iterations = 0
-        while float(np.linalg.norm(r)) > goal and self.iterations < _MOST_ITERATIONS:
+        while self.iterations < _MOST_ITERATIONS:
+            if float(np.linalg.norm(r)) <= _TOLERANCE * self._sigma * float(np.linalg.norm(a)):
+                break
             if self.iterations == _PATIENCE and not fresh:
                 self.a, self._residual = a, r
                 return False

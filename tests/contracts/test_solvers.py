@@ -68,7 +68,7 @@ def products(penalty=1.0, p=1.0):
 
 def several_squared(p=1.0):
     """Squared loss over an explicit bank."""
-    X, y = targets()
+    _, y = targets()
     _, stack = small_problem(ElasticNet(0.5))
     return Problem(precomputed_bank(stack), y, Squared(), NormBall.of_p(p)), stack
 

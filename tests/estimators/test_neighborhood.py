@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from mkldash import ElasticNetMKLClassifier, KernelStack, NeighborhoodKernelClassifier
+from mkldash.errors import InputError
 from mkldash.estimators import base
 from mkldash.estimators.reports import UnequalTracesWarning
 from mkldash.kernels import spectrum
@@ -19,7 +20,6 @@ from mkldash.kernels.banks import mean_squared_distance
 from mkldash.kernels.base import KernelTerm
 from mkldash.kernels.gaussian import Gaussian
 from mkldash.kernels.linear import Linear
-from mkldash.errors import InputError
 from mkldash.kernels.square import SquareBank, given_square
 from mkldash.problems.losses.squared import Squared
 from mkldash.problems.problem import Problem

@@ -1,0 +1,328 @@
+"""Mirror descent: cases S12 and S13, closed forms, unbiased estimates, events, exact resume."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mkldash.errors import InputError
+from mkldash.kernels.precomputed import precomputed_bank
+from mkldash.kernels.products import product_family
+from mkldash.problems.losses.squared import Squared
+from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.norm_ball import NormBall
+from mkldash.solvers import available_solvers, mirror_descent
+from mkldash.solvers._mirror import CHECKPOINT_EVERY
+from mkldash.solvers._mirror_map import MirrorMap
+from mkldash.solvers._mirror_state import Iterate
+from mkldash.solvers.box_coordinate_descent import BoxCoordinateDescent
+from mkldash.solvers.driver import solve
+from mkldash.solvers.full_gradient import FullGradient
+from mkldash.solvers.mirror_descent import RandomizedMirrorDescent, ideal_draw, uniform_draw
+from mkldash.solvers.stopping import Status, StopRule
+from mkldash.solvers.uniform_sampling import UniformSampling
+from tests.contracts.test_solvers import products, run, same, squared_optimum, targets
+from tests.problems.test_squared import s13
+
+SOLVERS = [RandomizedMirrorDescent, UniformSampling, FullGradient, BoxCoordinateDescent]
+
+#: S12: c, p, theta, J; exact.
+S12 = [
+    ((2.0, 1.5), 1.0, (5 / 7, 2 / 7), 49 / 24),
+    ((2.0, 1.5), 1.5, (0.864284, 0.707665), 1.731592),
+    ((2.0, 1.5), 2.0, (1.0, 1.0), 1.5625),
+    ((3.0, 1.0), 1.0, (1.0, 0.0), 2.75),
+    ((3.0, 1.0), 1.5, (0.970351, 0.441972), 2.630604),
+    ((3.0, 1.0), 2.0, (1.0, 1.0), 2.5),
+]
+
+
+def s12(c, p):
+    Q = np.linalg.qr(np.random.default_rng(3).standard_normal((4, 4)))[0]
+    bank = precomputed_bank([np.outer(u, u) for u in Q.T[:2]], normalize=False)
+    return Problem(bank, Q[:, :2] @ np.array(c), Squared(), NormBall.of_p(p))
+
+
+@pytest.mark.parametrize(("c", "p", "theta", "J"), S12)
+def test_s12_full_gradient_finds_the_optimum_exactly(c, p, theta, J):
+    result = solve(FullGradient(), s12(c, p), stop=StopRule(tol=1e-9, max_iter=3000))
+    assert result.status is Status.CONVERGED
+    assert result.upper == pytest.approx(J, rel=5e-7)
+    assert result.best.weights.values == pytest.approx(theta, abs=3e-5)
+
+
+@pytest.mark.parametrize(("c", "p", "theta", "J"), S12)
+@pytest.mark.parametrize("kind", [RandomizedMirrorDescent, UniformSampling])
+def test_s12_sampling_comes_near(kind, c, p, theta, J):
+    result = solve(kind(), s12(c, p), stop=StopRule(tol=1e-9, max_iter=3000))
+    assert result.lower <= J * (1 + 5e-7)
+    assert result.upper == pytest.approx(J, rel=1e-6)
+    assert result.best.weights.values == pytest.approx(theta, abs=1e-3)
+
+
+def test_s13_optimum_at_p_one():
+    """Only theta_01 + theta_10 is determined; merged it is one key."""
+    _, y = s13()
+    ordered, _ = s13()
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((6, 2))
+    rho = (1.0, 1.0, math.sqrt(2.0))
+    merged = product_family(x, ("x0", "x1"), degree=2, rho=rho, scale=False, merged=True)
+    for family, words in ((merged, [(0, 1)]), (ordered, [(0, 1), (1, 0)])):
+        problem = Problem(family, y, Squared(), NormBall(1.0))
+        result = solve(FullGradient(), problem, stop=StopRule(tol=1e-9, max_iter=5000))
+        assert result.upper == pytest.approx(0.538134, abs=5e-7)
+        weights = result.best.weights.as_dict()
+        assert sum(weights.get(w, 0.0) for w in words) == pytest.approx(0.770867, abs=2e-5)
+        drawn = solve(RandomizedMirrorDescent(), problem, stop=StopRule(tol=1e-9, max_iter=3000))
+        assert drawn.lower <= 0.5381345
+        assert drawn.upper == pytest.approx(0.538134, rel=1e-3)
+
+
+def iterate_at(problem, k=7):
+    """The state of a run after a few steps."""
+    snapshot = run(RandomizedMirrorDescent(), problem, k + 1)[-1]
+    state = replace(
+        snapshot.checkpoint,
+        keys=snapshot.weights.keys,
+        theta=snapshot.weights.values,
+        **{name: snapshot.weights.values for name in ("z", "whole", "block", "previous")},
+    )
+    nu = problem.weight_set.nu
+    return Iterate(problem, MirrorMap.of(nu, problem.family.size), state)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5])
+def test_estimates_are_unbiased_over_all_words(p):
+    """MATH 1.2 and 1.3: the mean of ghat is -u/2, for both samplings, merged and ordered."""
+    problem, _ = products(p=p)
+    at = iterate_at(problem)
+    family, a = at.family, at.ridge.a
+    keys = family.keys()
+    u = family.quadratic_forms(a, keys)
+    words = [w for d in range(3) for w in itertools.product(range(3), repeat=d)]
+    ideal, uniform = dict.fromkeys(keys, 0.0), dict.fromkeys(keys, 0.0)
+    total = family.total(a)
+    for word in words:
+        key = family.stored(word)
+        m = family.orderings(key)
+        q = family.quadratic_forms(a, (key,))[0] / total
+        ideal[key] += q * total / (2 * m)
+        uniform[key] += (1 / len(words)) * len(words) * (q * total) / (2 * m)
+    assert list(ideal.values()) == pytest.approx(u / 2, rel=1e-12)
+    assert list(uniform.values()) == pytest.approx(u / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5])
+def test_draws_state_the_estimate_of_the_formula(p):
+    problem, _ = products(p=p)
+    at = iterate_at(problem)
+    family, a = at.family, at.ridge.a
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        drawn = ideal_draw(at, rng)
+        m = family.orderings(drawn.key)
+        assert drawn.gradient == pytest.approx(family.total(a) / (2 * m), rel=1e-12)
+        value = family.quadratic_forms(a, (drawn.key,))[0]
+        assert drawn.value == pytest.approx(value, rel=1e-9)
+        assert drawn.degree_law == pytest.approx(family.degree_totals(a) / family.total(a))
+        drawn = uniform_draw(at, rng)
+        m = family.orderings(drawn.key)
+        value = family.quadratic_forms(a, (drawn.key,))[0]
+        assert drawn.gradient == pytest.approx(family.n_words * value / (2 * m), rel=1e-12)
+        assert drawn.degree_law == pytest.approx(np.array([1, 3, 9]) / 13)
+
+
+def test_without_the_division_it_goes_to_the_wrong_point(monkeypatch):
+    """MATH 1.3: keys that several words mean must have their estimate divided."""
+    problem, stack = products()
+    optimum = squared_optimum(stack, problem)
+    right = solve(RandomizedMirrorDescent(), problem, stop=StopRule(tol=1e-9, max_iter=2000))
+
+    def undivided(at, rng):
+        drawn = ideal_draw(at, rng)
+        return replace(drawn, gradient=drawn.gradient * drawn.orderings)
+
+    monkeypatch.setattr(mirror_descent, "ideal_draw", undivided)
+    wrong = solve(RandomizedMirrorDescent(), problem, stop=StopRule(tol=1e-9, max_iter=2000))
+    assert right.last.average_objective <= optimum * (1 + 1e-3)
+    assert wrong.last.average_objective >= optimum * (1 + 1e-2)
+
+
+@pytest.mark.parametrize("kind", SOLVERS)
+def test_p_two_is_kernel_ridge_in_closed_form(kind):
+    """MATH 1.1: theta = 1 everywhere, K = sum_d S^(d)/rho_d^2."""
+    X, y = targets()
+    family = product_family(X, ("x1", "x2", "x3"), degree=2, penalty=2.0, merged=False)
+    S = X @ X.T / np.mean((X**2).sum(1))
+    K = sum(S**d / (2.0 * 4.0**d) for d in range(3))
+    J = y @ np.linalg.solve(K + np.eye(24), y) / 2
+    problem = Problem(family, y, Squared(), NormBall.of_p(2.0))
+    result = solve(kind(), problem, stop=StopRule(tol=1e-7, max_iter=4000))
+    assert result.lower <= J * (1 + 1e-12)
+    assert result.upper >= J * (1 - 1e-12)
+    assert result.upper == pytest.approx(J, rel=5e-3)
+    if kind is BoxCoordinateDescent:
+        assert result.upper == pytest.approx(J, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", SOLVERS[:3])
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0])
+def test_resume_is_exact_across_checkpoints(kind, p):
+    """From a snapshot between two checkpoints, from one at a checkpoint, and past the next."""
+    problem, _ = products(penalty=0.05, p=p)
+    n = CHECKPOINT_EVERY + 40
+    whole = run(kind(certify_every=30), problem, n + 1)
+    for k in (17, CHECKPOINT_EVERY - 1, CHECKPOINT_EVERY, CHECKPOINT_EVERY + 13):
+        again = run(kind(certify_every=30), problem, n - k, start=whole[k])
+        for one, other in zip(whole[k + 1 :], again, strict=True):
+            same(one, other)
+
+
+def test_the_average_is_of_the_last_half_at_least():
+    problem, _ = products(p=1.5)
+    found = run(RandomizedMirrorDescent(), problem, 40)
+    for k in (1, 2, 3, 4, 7, 8, 11, 16, 31, 32, 39):
+        first = max(1, 2 ** (int(math.log2(k)) - 1))
+        mean = {}
+        for snapshot in found[first : k + 1]:
+            for key, value in snapshot.weights.as_dict(0.0).items():
+                mean[key] = mean.get(key, 0.0) + value / (k - first + 1)
+        average = found[k].average.as_dict(0.0)
+        assert average.keys() == mean.keys()
+        assert [average[key] for key in mean] == pytest.approx(list(mean.values()), rel=1e-12)
+
+
+def test_averages_are_evaluated_at_stated_iterations_only():
+    problem, _ = products()
+    found = run(RandomizedMirrorDescent(certify_every=10), problem, 31)
+    assert [s.iteration for s in found if s.certified] == [0, 10, 20, 30]
+    for before, after in itertools.pairwise(found):
+        solves = 3 if after.certified else 1
+        assert after.inner_solves == before.inner_solves + solves
+        if not after.certified:
+            assert after.lower == before.lower
+            assert after.average_objective == before.average_objective
+    at = found[20]
+    for theta, stated in ((at.average, at.average_objective),):
+        K = problem.family.combine(theta).matrix()
+        J = problem.y @ np.linalg.solve(K + np.eye(24), problem.y) / 2
+        assert stated == pytest.approx(J, rel=1e-10)
+
+
+def test_iterates_are_sparse():
+    problem, _ = products()
+    for snapshot in run(RandomizedMirrorDescent(), problem, 60):
+        assert len(snapshot.weights) == snapshot.support_size <= snapshot.iteration
+
+
+def test_one_seed_one_stream_another_seed_another():
+    problem, _ = products()
+    words = [
+        [s.drawn for s in run(RandomizedMirrorDescent(seed=seed), problem, 40)]
+        for seed in (0, 0, 1)
+    ]
+    assert words[0] == words[1]
+    assert words[0] != words[2]
+
+
+def test_uniform_sampling_is_the_option_of_mirror_descent():
+    problem, _ = products()
+    named = run(UniformSampling(seed=3), problem, 30)
+    chosen = run(RandomizedMirrorDescent(seed=3, sampling="uniform"), problem, 30)
+    for one, other in zip(named, chosen, strict=True):
+        same(replace(one, origin=other.origin), other)
+
+
+def test_the_theoretical_step_is_the_constant_of_the_bound():
+    """MATH 1.2: sqrt(2 delta (r-1)/(B T)) with B = C^2/4 at the start."""
+    problem, _ = products()
+    found = run(RandomizedMirrorDescent(step_rule="theoretical", horizon=400, step=2.0), problem, 5)
+    mu = 2 * math.log(problem.family.size)
+    C = problem.family.total(problem.y)
+    eta = 2.0 * math.sqrt(2 * 0.5 * (1 / (mu - 1)) / (C**2 / 4 * 400))
+    assert [s.step for s in found[1:]] == pytest.approx([eta] * 4, rel=1e-12)
+
+
+def test_the_adaptive_step_falls_with_the_gradients_seen():
+    problem, _ = products()
+    found = run(RandomizedMirrorDescent(), problem, 30)[1:]
+    squares = np.cumsum([s.gradient**2 for s in found])
+    mu = 2 * math.log(problem.family.size)
+    expected = np.sqrt(1 / (mu - 1) / squares)
+    assert [s.step for s in found] == pytest.approx(expected, rel=1e-12)
+
+
+def test_p_above_four_thirds_on_a_large_family_warns_at_the_start():
+    X = np.random.default_rng(0).standard_normal((20, 12))
+    for p, degree, warned in [(1.5, 3, True), (2.0, 3, True), (4 / 3, 3, False), (2.0, 2, False)]:
+        family = product_family(X, tuple("abcdefghijkl"), degree=degree, merged=False)
+        problem = Problem(family, X[:, 0], Squared(), NormBall.of_p(p))
+        first = run(RandomizedMirrorDescent(), problem, 2)
+        assert bool(first[0].events) is warned
+        assert not first[1].events
+        if warned:
+            assert f"p = {p:g} is above 4/3" in first[0].events[0]
+
+
+def test_a_family_of_over_10_to_the_18_runs_and_certifies():
+    """A stopped search still bounds: the gap says where it stopped."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((40, 200))
+    y = X[:, 3] * X[:, 5] * X[:, 7] + 0.1 * rng.standard_normal(40)
+    family = product_family(X, tuple(f"x{j}" for j in range(200)), degree=8, growth=1.0)
+    assert family.n_words > 10**18
+    problem = Problem(family, y, Squared(), NormBall())
+    solver = RandomizedMirrorDescent(certify_every=10, search_nodes=3)
+    found = run(solver, problem, 21)
+    assert 0 < found[-1].lower <= found[-1].upper
+    assert found[-1].certificate == "search stopped at 3 nodes"
+    assert math.isfinite(found[-1].gap)
+
+
+def test_full_gradient_refuses_what_it_cannot_list():
+    X = np.random.default_rng(0).standard_normal((10, 30))
+    family = product_family(X, tuple(f"x{j}" for j in range(30)), degree=6)
+    problem = Problem(family, X[:, 0], Squared(), NormBall())
+    assert "take mirror-descent, or a lower degree" in FullGradient().supports(problem)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"step": 0.0}, "step must be a positive number"),
+        ({"step": math.nan}, "step must be a positive number"),
+        ({"step_rule": "fast"}, "step_rule must be adaptive or theoretical"),
+        ({"sampling": "best"}, "sampling must be ideal or uniform"),
+        ({"certify_every": 0}, "certify_every must be a whole number of at least 1"),
+        ({"certify_every": 2.5}, "certify_every must be a whole number"),
+        ({"search_nodes": 0}, "search_nodes must be a whole number"),
+        ({"horizon": -1}, "horizon must be a whole number"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"seed": True}, "seed must be a whole number"),
+    ],
+)
+def test_hyper_parameters_that_cannot_be_used_are_refused(options, words):
+    with pytest.raises(InputError, match=words):
+        RandomizedMirrorDescent(**options)
+
+
+@pytest.mark.parametrize("kind", SOLVERS)
+def test_a_target_of_zeros_is_solved_at_once(kind):
+    X, _ = targets()
+    family = product_family(X, ("x1", "x2", "x3"), degree=2, merged=False)
+    problem = Problem(family, np.zeros(24), Squared(), NormBall.of_p(2.0))
+    found = run(kind(), problem, 4)
+    assert all(s.upper == s.lower == s.objective == 0.0 for s in found)
+    assert all(s.gap == 0.0 for s in found)
+
+
+def test_none_of_them_takes_the_hinge_loss_or_another_set():
+    from tests.contracts.test_solvers import small_problem
+
+    hinge, _ = small_problem(NormBall(2.0))
+    for kind in SOLVERS:
+        assert "is for the squared loss, not for hinge" in kind().supports(hinge)
+    assert {kind.name for kind in SOLVERS} <= set(available_solvers())
