@@ -13,6 +13,7 @@ from mkldash.errors import InputError, MemoryLimitError
 from mkldash.experiments.banks_of_choices import Seen, features_of, ways_out
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.sources import Source
+from mkldash.experiments.warming import warm_up_family
 from mkldash.kernels.normalization import Standardizer, constant_columns
 from mkldash.kernels.products import product_family
 
@@ -37,6 +38,7 @@ def table_products(
     named = tuple(zip(source.dataset.feature_names, varies, strict=True))
     names = tuple(name for name, moving in named if moving)
     say(f"preparing products of up to {choices.degree} of {len(names)} features")
+    warm_up_family()
     begun = time.perf_counter()
     try:
         family = product_family(

@@ -23,7 +23,7 @@ from mkldash.solvers.base import Solver
 from mkldash.solvers.driver import solve
 from mkldash.solvers.stopping import StopRule
 
-__all__ = ["warm_up", "warm_up_bank", "warm_up_once"]
+__all__ = ["warm_up", "warm_up_bank", "warm_up_family", "warm_up_once"]
 
 #: One p for each kind of mirror step: soft threshold, rescaling, powers, clip.
 NORMS = (1.0, 4.0 / 3.0, 1.6, 2.0)
@@ -92,6 +92,13 @@ def warm_up_bank(*, probing: bool) -> None:
         X = np.tile(X[:, :2], (PROBE_ROWS // len(X) + 1, 1))
         build_bank(X, make_terms("linear", ("x1", "x2")), storage="auto")
         build_bank(X, make_terms("linear", ("x1", "x2")), storage="factored")
+
+
+@functools.cache
+def warm_up_family() -> None:
+    """Build a small family of products, as `warm_up_bank` does a bank."""
+    X, _ = golden()
+    product_family(X, degree=2)
 
 
 @functools.cache

@@ -266,7 +266,7 @@ def test_a_table_of_ones_own() -> None:
             "target column 'y' is 7 in every row",
         ),
         (
-            "a,y\n" + "".join(f"{i},{s}1.7e308\n" for i, s in enumerate("-+++++++")),
+            "a,y\n" + "".join(f"{i},{s}1.7e308\n" for i, s in enumerate("--+++++++++++")),
             {},
             "too far to be standardised",
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mkldash.experiments import banks_of_choices, workload
+from mkldash.experiments import banks_of_choices, products_of_choices, workload
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.problem_kinds import find_problem, solvers_for, takers
 from mkldash.experiments.warming import NORMS, warm_up
@@ -79,3 +79,17 @@ def test_compiling_is_over_before_the_bank_is_timed(
     workload.prepare(Choices(data=data, bank="linear", train_fraction=0.5))
     assert order[:2] == ["warm", "clock"]
     assert warmed == [probing]
+
+
+def test_the_family_is_compiled_before_it_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    monkeypatch.setattr(products_of_choices, "warm_up_family", lambda: order.append("warm"))
+    clock = products_of_choices.time.perf_counter
+
+    def read() -> float:
+        order.append("clock")
+        return clock()
+
+    monkeypatch.setattr(products_of_choices.time, "perf_counter", read)
+    workload.prepare(Choices(data="diabetes", problem="products"))
+    assert order[:2] == ["warm", "clock"]
