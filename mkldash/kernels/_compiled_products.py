@@ -38,6 +38,36 @@ def products(columns: Floats, words: Ints, start: Floats, scales: Floats) -> Flo
     return out
 
 
+@njit(cache=True, nogil=True)
+def sorted_products(columns: Floats, words: Ints, start: Floats) -> Floats:
+    """start * columns[w_1] * columns[w_2] * ... for words of one length, shape (w, m).
+
+    Words in lexicographic order: all but the last letter is multiplied once for
+    all that share it.
+    """
+    m, length = start.shape[0], words.shape[1]
+    out = np.empty((words.shape[0], m))
+    parent = start.copy()
+    for w in range(words.shape[0]):
+        new = w == 0
+        for position in range(length - 1):
+            new = new or words[w, position] != words[w - 1, position]
+        if new:
+            parent[:] = start
+            for position in range(length - 1):
+                column = columns[words[w, position]]
+                for i in range(m):
+                    parent[i] *= column[i]
+        row = out[w]
+        if length == 0:
+            row[:] = start
+        else:
+            column = columns[words[w, length - 1]]
+            for i in range(m):
+                row[i] = parent[i] * column[i]
+    return out
+
+
 @njit(cache=True, nogil=True, fastmath=_REORDER)
 def product_sums(columns: Floats, words: Ints, start: Floats) -> Floats:
     """sum_i start_i columns[w_1, i] columns[w_2, i] ..., shape (w,)."""

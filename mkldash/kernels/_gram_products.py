@@ -149,7 +149,7 @@ class GramProducts(ProductBases):
         for prefixes in word_blocks(self.n_base, length - 1, merged, most):
             for low in range(0, len(prefixes), most):
                 part = np.ascontiguousarray(prefixes[low : low + most])
-                rows = _compiled_products.products(self.packed, part, M, np.ones(len(part)))
+                rows = _compiled_products.sorted_products(self.packed, part, M)
                 values = rows @ self.packed.T
                 if merged and length > 1:
                     found.append(values[np.arange(self.n_base) >= part[:, -1:]])

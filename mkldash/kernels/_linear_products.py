@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -25,45 +25,76 @@ FEATURE_SHARE = 0.5
 
 #: One compiled pass over half of S costs, for each entry and power, what this many
 #: multiplications of a matrix product do (measured, one thread).
-PASS_COST = 5.0
+PASS_COST = 3.0
 
 #: Rows of a block of S^d: only blocks on and below the diagonal are multiplied.
 _BLOCK = 128
 
-#: Bytes of prefix products that are multiplied at a time.
+#: Bytes of features that a combined kernel keeps.
+FEATURE_BYTES = 256 * 2**20
+
+#: Bytes of prefix products that are multiplied at a time: they stay in the cache.
+_PREFIX_BYTES = 2**20
+
+#: Bytes of features that are made at a time when they are not kept.
 _PIECE_BYTES = 16 * 2**20
 
 
 class FeatureCombined:
-    """Phi diag(theta) Phi' for the features Phi of the kernels that carry weight."""
+    """Phi diag(weights) Phi' for the features Phi of the words that carry weight.
+
+    Up to `FEATURE_BYTES` the features are kept; beyond that, as with all words of a
+    large family, they are made again in pieces whenever they are needed.
+    """
 
     cheap_blocks = True
 
-    def __init__(self, features: Array, weights: Array) -> None:
-        self.n_rows = len(features)
-        self.features = features
-        self.weights = weights
+    def __init__(self, bases: LinearProducts, words: Words, weights: Array) -> None:
+        self.n_rows = bases.n_rows
+        self._bases = bases
+        self._words = words
+        self._weights = weights
+
+    @cached_property
+    def _kept(self) -> Array:
+        return self._bases.features(self._words, np.ones(len(self._words)))
+
+    def _pieces(self) -> Iterator[tuple[Array, Array]]:
+        """Features (n_rows, m) and weights (m,), all of them in turn."""
+        if 8 * self.n_rows * len(self._words) <= FEATURE_BYTES:
+            yield self._kept, self._weights
+            return
+        step = max(1, _PIECE_BYTES // (8 * self.n_rows))
+        for low in range(0, len(self._words), step):
+            part = self._words[low : low + step]
+            yield self._bases.features(part, np.ones(len(part))), self._weights[low : low + step]
 
     def matrix(self) -> Array:
         """All of it, shape (n_rows, n_rows)."""
-        return _weighted_gram(self.features, self.weights)
+        return self._sum(None)
 
     def block(self, rows: NDArray[np.intp], memory: BlockMemory | None = None) -> Array:
         """K[rows][:, rows], shape (m, m)."""
-        return _weighted_gram(self.features[rows], self.weights)
+        return self._sum(rows)
+
+    def _sum(self, rows: NDArray[np.intp] | None) -> Array:
+        size = self.n_rows if rows is None else len(rows)
+        out = np.zeros((size, size))
+        for features, weights in self._pieces():
+            scaled = (features if rows is None else features[rows]) * np.sqrt(weights)
+            out += scaled @ scaled.T
+        return out
 
     def apply(self, a: ArrayLike) -> Array:
         """K a, shape (n_rows,), through the features."""
-        return np.asarray(self.features @ (self.weights * (np.asarray(a) @ self.features)))
+        values, out = np.asarray(a, dtype=np.float64), np.zeros(self.n_rows)
+        for features, weights in self._pieces():
+            out += features @ (weights * (values @ features))
+        return out
 
     def residual(self) -> tuple[float, Array]:
         """Zeros: nothing is left out."""
         return 0.0, np.zeros(self.n_rows)
-
-
-def _weighted_gram(features: Array, weights: Array) -> Array:
-    scaled = features * np.sqrt(weights)
-    return np.asarray(scaled @ scaled.T)
 
 
 class LinearProducts(ProductBases):
@@ -156,12 +187,12 @@ class LinearProducts(ProductBases):
         """(a'phi)^2 of all (sorted) words of one length, lexicographic order."""
         if length == 0:
             return np.array([a.sum() ** 2])
-        most = max(1, _PIECE_BYTES // (8 * self.n_rows))
+        most = max(1, _PREFIX_BYTES // (8 * self.n_rows))
         found = []
         for prefixes in word_blocks(self.n_base, length - 1, merged, most):
             for low in range(0, len(prefixes), most):
                 part = np.ascontiguousarray(prefixes[low : low + most])
-                rows = _compiled_products.products(self.columns, part, a, np.ones(len(part)))
+                rows = _compiled_products.sorted_products(self.columns, part, a)
                 values = rows @ self.X
                 if merged and length > 1:
                     found.append(values[np.arange(self.n_base) >= part[:, -1:]])
@@ -181,7 +212,7 @@ class LinearProducts(ProductBases):
 
     def combine(self, words: Words, weights: Array) -> FeatureCombined:
         """sum_w weights_w K_w, through the features."""
-        return FeatureCombined(self.features(words, np.ones(len(words))), weights)
+        return FeatureCombined(self, words, weights)
 
     def decision(self, new: ArrayLike, words: Words, weights: Array, a: Array) -> Array:
         """sum_w weights_w K_w(new, rows) a, shape (n_new,)."""

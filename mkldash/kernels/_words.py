@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,28 +63,36 @@ def as_words(keys: Sequence[Hashable], n_base: int, degree: int) -> Words:
     InputError
         If a key is not a tuple of at most `degree` positions of base kernels.
     """
-    words = np.full((len(keys), max(degree, 1)), -1, dtype=np.int64)
     try:
-        for row, key in enumerate(keys):
-            length = len(key)  # type: ignore[arg-type]
-            if length:
-                words[row, :length] = key  # type: ignore[call-overload]
-                if length > degree:
-                    raise ValueError
+        return _filled(keys, n_base, degree)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
-        raise InputError(_wrong(keys[row], n_base, degree)) from error
-    lengths = np.fromiter(map(len, keys), dtype=np.int64, count=len(keys))  # type: ignore[arg-type]
-    inside = np.arange(words.shape[1]) < lengths[:, None]
-    wrong = (inside & ((words < 0) | (words >= n_base))).any(axis=1)
-    if wrong.any():
-        raise InputError(_wrong(keys[int(np.argmax(wrong))], n_base, degree))
+        # All at once is what is fast; which of them it was is asked afterwards.
+        wrong = next((key for key in keys if not _is_word(key, n_base, degree)), None)
+        raise InputError(
+            f"key {wrong!r} names no product of the family: a key is a tuple of at most {degree} "
+            f"positions from 0 to {n_base - 1}"
+        ) from error
+
+
+def _filled(keys: Sequence[tuple[int, ...]], n_base: int, degree: int) -> Words:
+    lengths = np.fromiter(map(len, keys), dtype=np.int64, count=len(keys))
+    letters = np.array(list(chain.from_iterable(keys)))
+    if not all(isinstance(key, tuple) for key in keys):
+        raise TypeError
+    if letters.size and (letters.dtype.kind not in "iu" or letters.min() < 0):
+        raise ValueError
+    if letters.max(initial=0) >= n_base or lengths.max(initial=0) > degree:
+        raise ValueError
+    words = np.full((len(keys), max(degree, 1)), -1, dtype=np.int64)
+    words[np.arange(words.shape[1]) < lengths[:, None]] = letters
     return words
 
 
-def _wrong(key: Hashable, n_base: int, degree: int) -> str:
+def _is_word(key: Hashable, n_base: int, degree: int) -> bool:
     return (
-        f"key {key!r} names no product of the family: a key is a tuple of at most {degree} "
-        f"positions from 0 to {n_base - 1}"
+        isinstance(key, tuple)
+        and len(key) <= degree
+        and all(isinstance(letter, int | np.integer) and 0 <= letter < n_base for letter in key)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,12 +11,12 @@ import numpy as np
 
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.norm_ball import NormBall
+from mkldash.solvers._draws import uniform_draw
 from mkldash.solvers._mirror import MirrorSolver, check_whole
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn
 from mkldash.solvers._mirror_state import Iterate
 from mkldash.solvers.base import option
-from mkldash.solvers.mirror_descent import uniform_draw
 
 __all__ = ["BoxCoordinateDescent"]
 
@@ -74,7 +75,7 @@ class BoxCoordinateDescent(MirrorSolver):
         before = float(at.theta[position])
         step = 1.0 / (2.0 * trace) if trace > 0.0 else 1.0
         at.move(position, min(before + step, 1.0))
-        return Drawn(**{**vars(drawn), "gradient": 0.5 * drawn.value, "step": step})
+        return dataclasses.replace(drawn, gradient=0.5 * drawn.value, step=step)
 
 
 def _trace(at: Iterate, drawn: Drawn) -> float:

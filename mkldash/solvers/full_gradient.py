@@ -10,6 +10,7 @@ import numpy as np
 
 from mkldash.kernels.family import Key
 from mkldash.problems.problem import Problem
+from mkldash.solvers._draws import adaptive_step
 from mkldash.solvers._mirror import MirrorSolver, check_positive
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn
@@ -68,9 +69,7 @@ class FullGradient(MirrorSolver):
         gradient = 0.5 * family.all_forms(at.ridge.a)
         size = geometry.gradient_norm(gradient)
         at.squares += size**2
-        eta = 0.0
-        if at.squares > 0.0:
-            eta = self.step * math.sqrt((geometry.r - 1.0) / at.squares)
+        eta = self.step * adaptive_step(geometry, at)
         totals = family.degree_totals(at.ridge.a)
         at.step_all(eta * gradient)
         total = float(totals.sum())

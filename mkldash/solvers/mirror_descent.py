@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from mkldash.problems.problem import Problem
+from mkldash.solvers._draws import adaptive_step, ideal_draw, take, uniform_draw
 from mkldash.solvers._mirror import MirrorSolver, check_choice, check_positive, check_whole
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn, MirrorSnapshot
@@ -95,19 +96,17 @@ class RandomizedMirrorDescent(MirrorSolver):
     ) -> Drawn:
         drawn = ideal_draw(at, rng) if self.sampling == "ideal" else uniform_draw(at, rng)
         at.squares += drawn.gradient**2
-        eta = self._step_size(problem, geometry, at)
-        at.step_one(at.position(drawn.key), eta * drawn.gradient)
-        return Drawn(**{**vars(drawn), "step": eta})
+        return take(at, drawn, self._step_size(problem, geometry, at))
 
     def _step_size(self, problem: Problem, geometry: MirrorMap, at: Iterate) -> float:
         """eta of this step, MATH 1.2."""
-        curvature = geometry.r - 1.0
         if self.step_rule == "adaptive":
-            return self.step * math.sqrt(curvature / at.squares) if at.squares > 0.0 else 0.0
+            return self.step * adaptive_step(geometry, at)
         bound = self._second_moment(problem)
         if bound <= 0.0:
             return 0.0
-        return self.step * math.sqrt(2.0 * geometry.diameter * curvature / (bound * self.horizon))
+        reach = 2.0 * geometry.diameter * (geometry.r - 1.0)
+        return self.step * math.sqrt(reach / (bound * self.horizon))
 
     def _second_moment(self, problem: Problem) -> float:
         """B, with the value at theta = 0 for the supremum over the ball."""
@@ -116,49 +115,3 @@ class RandomizedMirrorDescent(MirrorSolver):
             return total**2 / 4.0
         largest = problem.family.largest(problem.y, self.search_nodes).bound
         return float(problem.family.n_words) * total * largest / 4.0
-
-
-def ideal_draw(at: Iterate, rng: np.random.Generator) -> Drawn:
-    """Algorithm 3: a word with probability u/C, its gradient estimate C/(2m).
-
-    A key that m words mean is drawn m times as often: without the division
-    the iterates go to a point that minimises nothing (MATH 1.3).
-    """
-    draw = at.family.sample(at.ridge.a, rng)
-    share = draw.total * draw.probability
-    n_degrees = at.family.degree + 1
-    return Drawn(
-        word=draw.word,
-        key=draw.key,
-        orderings=draw.orderings,
-        total=draw.total,
-        degree_law=(
-            draw.degree_totals / draw.total
-            if draw.total > 0.0
-            else np.full(n_degrees, 1.0 / n_degrees)
-        ),
-        position_laws=draw.position_laws,
-        value=share,
-        gradient=draw.total / (2.0 * draw.orderings),
-    )
-
-
-def uniform_draw(at: Iterate, rng: np.random.Generator) -> Drawn:
-    """Every word alike, its gradient estimate |I| u/(2m): unbiased, and of great variance."""
-    family = at.family
-    word = family.uniform(rng)
-    key = family.stored(word)
-    orderings = family.orderings(key)
-    value = float(family.quadratic_forms(at.ridge.a, (key,))[0])
-    sizes = np.array([float(family.n_base) ** d for d in range(family.degree + 1)])
-    if family.degree == 1 and not family.has(()):
-        sizes[0] = 0.0
-    return Drawn(
-        word=word,
-        key=key,
-        orderings=orderings,
-        degree_law=sizes / sizes.sum(),
-        position_laws=np.full((len(word), family.n_base), 1.0 / family.n_base),
-        value=value,
-        gradient=float(family.n_words) * value / (2.0 * orderings),
-    )

@@ -8,19 +8,19 @@ from typing import ClassVar
 import numpy as np
 
 from mkldash.problems.problem import Problem
+from mkldash.solvers._draws import adaptive_step, take, uniform_draw
 from mkldash.solvers._mirror import MirrorSolver, check_positive, check_whole
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn
 from mkldash.solvers._mirror_state import Iterate
 from mkldash.solvers.base import option
-from mkldash.solvers.mirror_descent import RandomizedMirrorDescent
 
 __all__ = ["UniformSampling"]
 
 
 @dataclass(frozen=True)
 class UniformSampling(MirrorSolver):
-    """`RandomizedMirrorDescent` with every word equally likely.
+    """Mirror descent with every word equally likely, and the adaptive step.
 
     Parameters
     ----------
@@ -60,5 +60,6 @@ class UniformSampling(MirrorSolver):
     def _move(
         self, problem: Problem, geometry: MirrorMap, at: Iterate, rng: np.random.Generator
     ) -> Drawn:
-        same = RandomizedMirrorDescent(seed=self.seed, step=self.step, sampling="uniform")
-        return same._move(problem, geometry, at, rng)
+        drawn = uniform_draw(at, rng)
+        at.squares += drawn.gradient**2
+        return take(at, drawn, self.step * adaptive_step(geometry, at))

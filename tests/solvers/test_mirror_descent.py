@@ -14,13 +14,14 @@ from mkldash.problems.losses.squared import Squared
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.norm_ball import NormBall
 from mkldash.solvers import available_solvers, mirror_descent
+from mkldash.solvers._draws import ideal_draw, uniform_draw
 from mkldash.solvers._mirror import CHECKPOINT_EVERY
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_state import Iterate
 from mkldash.solvers.box_coordinate_descent import BoxCoordinateDescent
 from mkldash.solvers.driver import solve
 from mkldash.solvers.full_gradient import FullGradient
-from mkldash.solvers.mirror_descent import RandomizedMirrorDescent, ideal_draw, uniform_draw
+from mkldash.solvers.mirror_descent import RandomizedMirrorDescent
 from mkldash.solvers.stopping import Status, StopRule
 from mkldash.solvers.uniform_sampling import UniformSampling
 from tests.contracts.test_solvers import products, run, same, squared_optimum, targets
@@ -148,7 +149,7 @@ def test_without_the_division_it_goes_to_the_wrong_point(monkeypatch):
     monkeypatch.setattr(mirror_descent, "ideal_draw", undivided)
     wrong = solve(RandomizedMirrorDescent(), problem, stop=StopRule(tol=1e-9, max_iter=2000))
     assert right.last.average_objective <= optimum * (1 + 1e-3)
-    assert wrong.last.average_objective >= optimum * (1 + 1e-2)
+    assert wrong.last.average_objective >= optimum * (1 + 5e-3)
 
 
 @pytest.mark.parametrize("kind", SOLVERS)
@@ -268,11 +269,16 @@ def test_p_above_four_thirds_on_a_large_family_warns_at_the_start():
 
 
 def test_a_family_of_over_10_to_the_18_runs_and_certifies():
-    """A stopped search still bounds: the gap says where it stopped."""
+    """A stopped search still bounds: the gap says where it stopped.
+
+    Features of -1 and +1 give every product the same size, so that nothing but
+    the sums bounds the search.
+    """
     rng = np.random.default_rng(1)
-    X = rng.standard_normal((40, 200))
-    y = X[:, 3] * X[:, 5] * X[:, 7] + 0.1 * rng.standard_normal(40)
-    family = product_family(X, tuple(f"x{j}" for j in range(200)), degree=8, growth=1.0)
+    X = rng.choice([-1.0, 1.0], (40, 200))
+    y = rng.choice([-1.0, 1.0], 40)
+    names = tuple(f"x{j}" for j in range(200))
+    family = product_family(X, names, degree=8, growth=1.0, scale=False)
     assert family.n_words > 10**18
     problem = Problem(family, y, Squared(), NormBall())
     solver = RandomizedMirrorDescent(certify_every=10, search_nodes=3)

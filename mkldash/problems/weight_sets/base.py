@@ -89,12 +89,14 @@ class WeightSet(abc.ABC):
         ------
         InputError
         """
-        raise InputError(
-            f"the set {self.name!r} has no certificate over an implicit family of kernels; "
-            "take the norm-ball"
-        )
+        raise self._no_families()
 
     def support_of_family(self, family: KernelFamily, a: Array, budget: int) -> Support:
         """An upper bound on the support function over an implicit family (MATH 1.4)."""
-        self.check_family()
-        raise NotImplementedError
+        raise self._no_families()
+
+    def _no_families(self) -> InputError:
+        return InputError(
+            f"the set {self.name!r} has no certificate over an implicit family of kernels; "
+            "take the norm-ball"
+        )
