@@ -25,7 +25,7 @@ from mkldash.apps.player import Player, Shown
 from mkldash.apps.pump import Pump
 from mkldash.apps.saved import as_csv
 from mkldash.apps.sidebar import Sidebar
-from mkldash.apps.state import COSMETIC, AppState
+from mkldash.apps.state import COSMETIC, AppState, taken
 from mkldash.apps.table_controls import read_ahead
 from mkldash.apps.words import Report, report
 from mkldash.datasets.tables import check_upload
@@ -172,9 +172,9 @@ class Dashboard:
     def _say_moved(self, before: AppState) -> None:
         """Say that kernels which the solver does not take moved it to one that does."""
         state = self.player.state
-        if state["bank"] != before["bank"] and state["solver"] != before["solver"]:
+        if state.kernels != before.kernels and state["solver"] != before["solver"]:
             old, new = (s.solvers()[s["solver"]] for s in (before, state))
-            kernels = "one kernel" if state.single else "several kernels"
+            kernels = taken(state.kernels)
             taken = before["solver"] in state.solvers()
             why = "Back to" if taken else f"{old} does not take"
             self.log.say(f"{why} {kernels}: {new} solves now.")

@@ -11,7 +11,7 @@ from bokeh.plotting import figure
 
 from mkldash.apps import ui
 from mkldash.apps.components import CardHead
-from mkldash.apps.facts import SCORED, expected, possible
+from mkldash.apps.facts import LAWS, SCORED, expected, possible
 from mkldash.apps.player import Shown
 from mkldash.apps.scenes import scored_row
 from mkldash.apps.state import AppState
@@ -251,7 +251,7 @@ def _subject(shown: Shown, session: Session, view: View) -> tuple[int, tuple[Any
     if view.every_frame:
         return k, (id(trace), k, len(trace), ghost, *beside)
     if view.needs & SCORED:
-        if "decision_grid" in view.needs:
+        if "decision_grid" in view.needs or view.needs & LAWS:
             k = scored_row(session, k)
         return k, (id(trace), k, shown.k, trace.n_scored, *beside)
     if "rivals" in view.needs:
@@ -266,6 +266,8 @@ def _beside(scene: Scene, view: View) -> tuple[Any, ...]:
         found.append(scene.gram)
     if "rivals" in view.needs:
         found += [part for rival in scene.rivals for part in (rival, len(rival.trace))]
+    if "baselines" in view.needs:
+        found.append(scene.baselines)
     if view.needs & {"rho_sweep", "boundary_sweep"}:
         found.append(scene.sweep)
     return tuple(found)

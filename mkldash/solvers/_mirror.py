@@ -37,6 +37,9 @@ CHECKPOINT_EVERY = 100
 _LAST_GOOD_NU, _SMALL_FAMILY = 2.0, 1000
 
 
+#: The start is drawn from nothing.
+_NONE = np.empty(0)
+
 #: Before anything is known.
 _BEFORE = Standing(
     objective=math.inf,
@@ -138,10 +141,12 @@ class MirrorSolver(Solver):
             checkpoint = at.checkpoint(checkpoint.generator, standing)
             events = _warnings(problem)
             drawn = _nothing(problem.family)
-            yield _snapshot(at, drawn, standing, checkpoint.generator, checkpoint, events)
+            yield _snapshot(at, drawn, _NONE, standing, checkpoint.generator, checkpoint, events)
         rng = _generator(checkpoint.generator)
-        standing = checkpoint.standing
+        standing, held = checkpoint.standing, _NONE
         while cancel[0] != CANCELLED:
+            # The snapshot before has these numbers already, but after a checkpoint.
+            before = held if np.array_equal(held, at.ridge.a) else at.ridge.a
             drawn = self._move(problem, geometry, at, rng)
             standing = _weigh(problem, at, standing)
             if at.iteration % self.certify_every == 0:
@@ -151,7 +156,9 @@ class MirrorSolver(Solver):
             if renew:
                 checkpoint = at.checkpoint(generator, standing)
             if at.iteration > shown:
-                yield _snapshot(at, drawn, standing, generator, checkpoint, ())
+                made = _snapshot(at, drawn, before, standing, generator, checkpoint, ())
+                held = made.alpha
+                yield made
             if renew:
                 # A run that is resumed here rebuilds its matrices from the checkpoint:
                 # so does this one, to round alike.
@@ -234,6 +241,7 @@ def _weigh(problem: Problem, at: Iterate, before: Standing) -> Standing:
 def _snapshot(
     at: Iterate,
     drawn: Drawn,
+    before: Array,
     standing: Standing,
     generator: tuple[int, ...],
     checkpoint: Checkpoint,
@@ -262,6 +270,7 @@ def _snapshot(
         drawn=drawn.word,
         drawn_key=drawn.key,
         position_laws=drawn.position_laws,
+        drawn_from=before,
         orderings=drawn.orderings,
         gradient=drawn.gradient,
         drawn_value=drawn.value,
