@@ -175,8 +175,8 @@ class Dashboard:
         if state.kernels != before.kernels and state["solver"] != before["solver"]:
             old, new = (s.solvers()[s["solver"]] for s in (before, state))
             kernels = taken(state.kernels)
-            taken = before["solver"] in state.solvers()
-            why = "Back to" if taken else f"{old} does not take"
+            known = before["solver"] in state.solvers()
+            why = "Back to" if known else f"{old} does not take"
             self.log.say(f"{why} {kernels}: {new} solves now.")
 
     def _choose_data(self, name: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 
+from mkldash.apps.estimates import train_rows
 from mkldash.apps.jobs import MOST_COMPARED, Extra
 from mkldash.apps.offers import choices_of
 from mkldash.apps.player import Player
 from mkldash.apps.product_scoring import LAWS, has_pairs
-from mkldash.apps.estimates import train_rows
 from mkldash.apps.state import AppState
 from mkldash.experiments.problem_kinds import PROBLEMS
 from mkldash.solvers import available_solvers

@@ -65,6 +65,36 @@ LESSONS: tuple[Lesson, ...] = (
         "data=sonar&bank=paper&eta=0.75&C=100&tol=0.001&speed=12",
     ),
     Lesson(
+        "Growth 4 finds the true products",
+        "y = 2 x₂x₅ + x₃ and noise: among 165 products the two true ones come out on top.",
+        "mirror_descent",
+        "data=known-products&degree=3&p=1&penalty=0.03&growth=4&tol=0.01&speed=60",
+    ),
+    Lesson(
+        "Growth 1 drowns them",
+        "The same data, long products as cheap as short ones: noise is drawn again and again.",
+        "mirror_descent",
+        "data=known-products&degree=3&p=1&penalty=0.03&growth=1&tol=0.01&speed=60",
+    ),
+    Lesson(
+        "Whom to draw?",
+        "Diabetes: products drawn uniformly, as if nothing were known. Switch to ideal.",
+        "mirror_descent",
+        "data=diabetes&degree=3&p=1&penalty=0.1&growth=4&tol=0.01&speed=60&o.sampling=uniform",
+    ),
+    Lesson(
+        "More products than can be listed",
+        "Eight factors of 21 features: the run draws from billions and still certifies.",
+        "mirror_descent",
+        "data=cpu-act&degree=8&p=1&penalty=0.1&growth=4&train_fraction=0.1&tol=0.01&speed=60",
+    ),
+    Lesson(
+        "All products at once",
+        "p = 2 keeps them all: watch a random method struggle, and coordinate descent beside it.",
+        "mirror_descent",
+        "data=energy-heating&degree=3&p=2&penalty=1&growth=4&tol=0.01&speed=60",
+    ),
+    Lesson(
         "What ρ does",
         "Two moons: drag ρ from 0.01 to 10⁶ and watch the boundary and the test accuracy.",
         "neighborhood_kernel",
@@ -127,10 +157,10 @@ def create() -> Any:
 
 _INTRODUCTION = """
 <h1>Watch multiple kernel learning think</h1>
-<p class="lead">Several kernels, one classifier: which kernels deserve weight, and how far may a
-kernel bend? Every solver here streams its iterations, and at every one of them two bounds
-<em>prove</em> how close the answer is. Press play, drag a slider, go back in time, send somebody
-the link.</p>
+<p class="lead">Several kernels, one model: which kernels deserve weight, how far may a kernel
+bend, and what if there are too many to list? Every solver here streams its iterations, and two
+bounds <em>prove</em> how close the answer is. Press play, drag a slider, go back in time, send
+somebody the link.</p>
 """
 
 

@@ -56,7 +56,10 @@ def measured(
         First with nothing known.
     """
     offered = baselines_of(workload)
-    names = [name for name in offered if name != workload.choices.solver]
+    own = {workload.choices.solver}
+    if getattr(workload.solver, "sampling", "") == "uniform":
+        own.add("uniform-sampling")
+    names = [name for name in offered if name not in own]
     found = {name: Baseline(short_title(name, offered[name].title)) for name in names}
     yield tuple(found.values())
     for one in measure_baselines(workload, names, cancel=cancel, turn=turn, run=run):

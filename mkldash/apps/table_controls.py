@@ -116,7 +116,7 @@ class TableControls:
             "missing": {t: n for n, t in (state.choice("missing").names or dict)().items()},
             "text": {t: n for n, t in (state.choice("text").names or dict)().items()},
         }
-        if state["label"] in (None, guess):
+        if state["label"] in (None, guess) and "positive" in state.values:
             options["positive"] = {
                 "chosen by name order": DETECTED,
                 **{v: v for v in found.label_values},
@@ -132,7 +132,8 @@ class TableControls:
         ]  # fmt: skip
         self._widgets["text"].visible = bool(texts)
         for name, widget in self._widgets.items():
-            value = DETECTED if state[name] is None else state[name]
+            value = state.values.get(name)
+            value = DETECTED if value is None else value
             if value in widget.options.values():
                 widget.value = value
 

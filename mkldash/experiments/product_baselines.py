@@ -17,9 +17,9 @@ from mkldash.errors import InputError
 from mkldash.experiments.scores import RegressionScores, regression_scores, squared_error
 from mkldash.experiments.workload import Workload
 from mkldash.kernels.family import ENUMERABLE
+from mkldash.problems.problem import Problem
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import CANCELLED, Solver, new_cancel_flag
-from mkldash.problems.problem import Problem
 from mkldash.solvers.driver import Result, solve
 from mkldash.solvers.stopping import StopRule
 

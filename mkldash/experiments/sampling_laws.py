@@ -72,5 +72,6 @@ def _estimated(family: ProductFamily, a: ArrayLike, rng: np.random.Generator) ->
         share = draw.total / (4.0 * draw.orderings**2 * DRAWS)
         ideal += draw.total * share
         uniform += float(family.n_words) * draw.total * draw.probability * share
-    found = ideal, uniform
-    return SecondMoments(*(x if math.isfinite(x) else math.nan for x in found), draws=DRAWS)
+    # Beyond the range of double precision nothing is known.
+    ideal, uniform = (x if math.isfinite(x) else math.nan for x in (ideal, uniform))
+    return SecondMoments(ideal=ideal, uniform=uniform, draws=DRAWS)

@@ -27,7 +27,9 @@ from mkldash.solvers.base import CANCELLED, Best, Snapshot, Solver, WarmStart, o
 
 Array = NDArray[np.float64]
 
-__all__ = ["MirrorSolver", "check_choice", "check_positive", "check_whole"]
+__all__ = [
+    "MirrorSolver", "check_choice", "check_positive", "check_whole", "will_not_converge",
+]  # fmt: skip
 
 #: Iterations between two checkpoints: a resumed run repeats at most as many.
 CHECKPOINT_EVERY = 100
@@ -290,13 +292,27 @@ def _nothing(family: KernelFamily) -> Drawn:
 def _warnings(problem: Problem) -> tuple[str, ...]:
     """What a person should know before the first step."""
     nu, size = _ball(problem).nu, problem.family.size
-    if nu > _LAST_GOOD_NU and size > _SMALL_FAMILY:
-        p = 2.0 if math.isinf(nu) else 2.0 * nu / (1.0 + nu)
+    p = 2.0 if math.isinf(nu) else 2.0 * nu / (1.0 + nu)
+    if will_not_converge(p, size):
         return (
             f"p = {p:g} is above 4/3 and there are {size:,} kernels: the bound on the error grows "
             "with their number, so convergence is not to be expected",
         )
     return ()
+
+
+def will_not_converge(p: float, size: int) -> bool:
+    """Whether convergence is not to be expected: the error's bound grows with the family.
+
+    Parameters
+    ----------
+    p : float
+        Norm over the products, from 1 to 2.
+    size : int
+        Kernels of the family.
+    """
+    nu = math.inf if p == 2.0 else p / (2.0 - p)
+    return nu > _LAST_GOOD_NU * (1.0 + 1e-12) and size > _SMALL_FAMILY
 
 
 def _ball(problem: Problem) -> NormBall:

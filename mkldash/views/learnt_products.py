@@ -85,7 +85,7 @@ class LearntProductsView(View):
         r"\lVert\theta\rVert_\nu\le1,\quad\theta\ge0,\quad\nu=\frac{p}{2-p}\qquad "
         r"\text{average}=\frac{1}{k-h}\sum_{j=h+1}^{k}\theta^{(j)}"
     )
-    order = 20
+    order = 22
 
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> LearntProductsInfo:
@@ -170,7 +170,8 @@ class LearntProductsView(View):
         if self._y.start != start:
             self._y.start = start
         if n:
-            plotting.fit(self._x, 0.0, max(info.average.max(), info.iterate.max()) * 1.12)
+            # A number stands right of its bar.
+            plotting.fit(self._x, 0.0, max(info.average.max(), info.iterate.max()) * 1.25)
 
     @staticmethod
     def marks(info: LearntProductsInfo) -> tuple[tuple[str, str, str], ...]:
