@@ -23,6 +23,7 @@ from mkldash.apps.log import Log
 from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Player, Shown
 from mkldash.apps.pump import Pump
+from mkldash.apps.recipe import RecipeCard
 from mkldash.apps.saved import as_csv
 from mkldash.apps.sidebar import Sidebar
 from mkldash.apps.state import COSMETIC, AppState, taken
@@ -72,6 +73,7 @@ class Dashboard:
         self.bar.on_message = self._command
         self.sidebar = Sidebar(state, self._choose, self._take_table, self._defaults)
         self.log = Log()
+        self.recipe = RecipeCard()
         self.pump = Pump(
             self._draw,
             on_leave=self.player.leave,
@@ -101,7 +103,9 @@ class Dashboard:
             variant="outlined", size="small", icon=_SAVE_ICON, margin=(4, 8),
         )  # fmt: skip
         self.gallery.layout.append(
-            ui.card(ui.heading("What happened"), self.log.layout, save, name="log")
+            ui.card(
+                ui.heading("What happened"), self.log.layout, save, self.recipe.part, name="log"
+            )
         )
         main = pn.Column(
             ui.card(self.board, self.bar, name="player"),
@@ -373,6 +377,7 @@ class Dashboard:
         query = self._wanted_query()
         if query != self._query:
             self._query = self.board.query = query
+        self.recipe.follow(self.player.shown().session)
         self.log.follow(self.player.current)
         for sentence in self.player.companions.sentences():
             self.log.say(sentence)

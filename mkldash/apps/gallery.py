@@ -53,7 +53,9 @@ class Picture:
         self.mounted = False
         self._words = ""
         self._curves: list[LegendItem] = []
-        self.head = CardHead(title=view.title, caption=view.caption, sizing_mode="stretch_width")
+        self.head = CardHead(
+            title=view.title, caption=view.caption, figure=view.name, sizing_mode="stretch_width"
+        )
         self.head.on_message = self._toggle
         self._formula = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self.head.param.watch(self._explain, "open")
