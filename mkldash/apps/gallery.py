@@ -28,6 +28,9 @@ HEIGHT = 300
 #: Views that are not drawn every frame take turns, so many at a time.
 TURNS = 2
 
+#: Frames within which each of them has its turn.
+CYCLE = 4
+
 #: Panel shows the MathML of KaTeX.  Browsers put marks over letters and stretch signs by
 #: the table of a mathematical font, and do not find every one that a machine has.
 _MATH_FONTS = (
@@ -223,7 +226,8 @@ class Gallery:
             return False
         late = []
         # The first frame of a run is waited for: bounds and gap alone are there sooner.
-        turns = TURNS if self._run is session else 0
+        slow = sum(not picture.view.every_frame for picture in self.visible)
+        turns = max(TURNS, -(-slow // CYCLE)) if self._run is session else 0
         self._run = session
         for picture in self.visible:
             k, key = _subject(shown, session, picture.view)

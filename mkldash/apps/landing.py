@@ -78,21 +78,22 @@ LESSONS: tuple[Lesson, ...] = (
     ),
     Lesson(
         "Whom to draw?",
-        "Diabetes: products drawn uniformly, as if nothing were known. Switch to ideal.",
+        "Every product as likely: watch the noise, then set Sampling to ideal and compare.",
         "mirror_descent",
-        "data=diabetes&degree=3&p=1&penalty=0.1&growth=4&tol=0.01&speed=60&o.sampling=uniform",
+        "data=known-products&degree=3&p=1&penalty=0.1&growth=4&tol=0.01&speed=60"
+        "&o.sampling=uniform",
     ),
     Lesson(
         "More products than can be listed",
-        "Eight factors of 21 features: the run draws from billions and still certifies.",
+        "Up to 20 factors: more words than anybody lists, two true ones, and a certificate.",
         "mirror_descent",
-        "data=cpu-act&degree=8&p=1&penalty=0.1&growth=4&train_fraction=0.1&tol=0.01&speed=60",
+        "data=known-products&degree=20&p=1&penalty=0.1&growth=4&tol=0.01&speed=60",
     ),
     Lesson(
         "All products at once",
-        "p = 2 keeps them all: watch a random method struggle, and coordinate descent beside it.",
+        "p = 2 keeps them all: a random method struggles, coordinate descent does not.",
         "mirror_descent",
-        "data=energy-heating&degree=3&p=2&penalty=1&growth=4&tol=0.01&speed=60",
+        "data=energy-heating&degree=2&p=2&penalty=1&growth=4&tol=0.01&speed=60",
     ),
     Lesson(
         "What ρ does",

@@ -63,7 +63,7 @@ class BaselineErrorsView(View):
     """Is it worth the trouble?"""
 
     name = "baseline-errors"
-    title = "Test error beside other methods"
+    title = "Test error by method"
     needs = frozenset({"test_mse", "baselines"})
     caption = (
         "Mean squared error on the same test rows, smaller is better. The green dot is this run's "
