@@ -46,7 +46,8 @@ _HOOKS = """
   const feel = window.feel = {now, data: {}, painted: {}, runs: [], pressed: [], released: []}
   const models = Bokeh.documents.flatMap((d) => [...d.all_models])
   const figures = models.filter((m) => m.type == "Figure")
-  const bounds = figures.find((f) => ["bounds", "neighborhood-bounds", "objective-bounds"].includes(f.name))
+  const names = ["bounds", "neighborhood-bounds", "objective-bounds"]
+  const bounds = figures.find((f) => names.includes(f.name))
   const views = new Map()
   for (const view of Bokeh.index.all_views()) {
     if (view.repainted && !views.has(view.model)) { views.set(view.model, view) }

@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._names import cut_apart, number, product
+from mkldash.views._names import count, cut_apart, number, product
 from mkldash.views._palette import ACCENT, CURSOR, INK
 from mkldash.views._reading import Readable, active_weights
 from mkldash.views.base import EMPTY, Scene, View
@@ -176,7 +176,7 @@ class LearntProductsView(View):
     @staticmethod
     def marks(info: LearntProductsInfo) -> tuple[tuple[str, str, str], ...]:
         """See `View.marks`."""
-        of = f" of {_count(info.n_keys)}" if info.n_keys else ""
+        of = f" of {count(info.n_keys)}" if info.n_keys else ""
         found = [
             ("■", ACCENT, "average"), ("┃", CURSOR, "iterate"),
             ("", "", f"carry weight: {info.carrying:,}{of}"),
@@ -204,10 +204,6 @@ class LearntProductsView(View):
 def _weights(info: LearntProductsInfo) -> Array:
     """The average, or the iterate where there is no average yet."""
     return info.average if info.average.any() else info.iterate
-
-
-def _count(n: int) -> str:
-    return f"{n:,}" if n < 1_000_000 else number(float(n))
 
 
 def _found(info: LearntProductsInfo) -> int:
