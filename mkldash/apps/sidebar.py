@@ -350,9 +350,9 @@ class Sidebar:
         self._state = state
         self._quiet = True
         try:
-            self._show_problem(state)
             if state["solver"] != self._solver:
                 self._make_options(state)
+            self._show_problem(state)
         finally:
             self._quiet = False
         for pane, words in ((self._about, data_note(state)), (self._memory, memory_note(state))):

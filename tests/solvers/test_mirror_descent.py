@@ -336,9 +336,7 @@ def test_none_of_them_takes_the_hinge_loss_or_another_set():
 
 def test_each_snapshot_holds_what_it_was_drawn_from_and_shares_it_with_the_one_before():
     X = np.random.default_rng(1).standard_normal((25, 4))
-    problem = Problem(
-        product_family(X, degree=2), X[:, 0] * X[:, 1], Squared(), NormBall.of_p(1.0)
-    )
+    problem = Problem(product_family(X, degree=2), X[:, 0] * X[:, 1], Squared(), NormBall.of_p(1.0))
     found = run(RandomizedMirrorDescent(), problem, 205)
     assert not len(found[0].drawn_from)
     for before, here in itertools.pairwise(found):
