@@ -55,6 +55,7 @@ _KERNELS = (
 _WAYS = Ways(
     "raise penalty or growth, or take another random_state",
     "standardise the features, or raise penalty",
+    "raise penalty, ",
 )
 
 #: Seeds that a solver takes.

@@ -67,12 +67,13 @@ class Ways:
 
     Attributes
     ----------
-    stalled, not_finite : str
-        After a run that ended so.
+    stalled, not_finite, limit : str
+        After a run that ended so; `limit` beside more iterations or time.
     """
 
     stalled: str
     not_finite: str
+    limit: str = ""
 
 
 #: For the classifiers.
@@ -112,11 +113,14 @@ def _reason(result: Result, stop: StopRule, ways: Ways) -> tuple[str, str]:
     settle = f"or accept this gap with a larger tol (now {stop.tol:g})"
     match result.status:
         case Status.ITERATION_LIMIT:
-            return "it reached max_iter", f"raise max_iter (now {stop.max_iter}), {settle}"
+            return (
+                "it reached max_iter",
+                f"raise max_iter (now {stop.max_iter}), {ways.limit}{settle}",
+            )
         case Status.TIME_LIMIT:
             return (
                 "it reached time_limit",
-                f"raise time_limit (now {stop.time_limit:g} s), {settle}",
+                f"raise time_limit (now {stop.time_limit:g} s), {ways.limit}{settle}",
             )
         case Status.STALLED:
             tighter = ""
