@@ -290,9 +290,6 @@ class PolynomialMKLRegressor(ScaledRegressor):
         if not isinstance(self.kernels, str):
             terms = make_kernel_terms(self.kernels, names, ())
             return product_family_of_terms(seen, terms, **settings), None, None
-        for name in names:
-            if names.count(name) > 1:
-                raise InputError(f"two columns of X are named {name!r}; rename one")
         # A constant is the offset over again, or nothing once it is standardised.
         constant = constant_columns(seen)
         columns = np.flatnonzero(~constant)
