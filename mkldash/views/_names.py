@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import groupby
 
-__all__ = ["LONGEST_NAME", "apart", "number", "short"]
+__all__ = [
+    "LONGEST_NAME", "apart", "cut", "cut_apart", "feature", "number", "percent", "product", "short",
+    "word_name",
+]  # fmt: skip
 
 #: Characters of a name on an axis; the hover text has all of it.
 LONGEST_NAME = 16
@@ -44,3 +50,65 @@ def apart(low: float, high: float) -> tuple[str, str]:
         if texts[0] != texts[1] or low == high or digits >= 10:
             break
     return texts
+
+
+def percent(share: float) -> str:
+    """``62 %``, ``3.4 %`` or ``<0.1 %``."""
+    value = 100 * share
+    if not math.isfinite(value):
+        return "?"
+    if value >= 9.95 or value == 0:
+        return f"{value:.0f} %"
+    return f"{value:.1f} %" if value >= 0.095 else "<0.1 %"
+
+
+def cut(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name of at most so many characters."""
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def cut_apart(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """`cut`, but names that it would make equal are cut in the middle."""
+    ends = [cut(name, longest) for name in names]
+    twins = {end for end, times in Counter(ends).items() if times > 1}
+    return [
+        f"{name[: longest - 6]}…{name[-5:]}" if end in twins and len(name) > longest else end
+        for name, end in zip(names, ends, strict=True)
+    ]
+
+
+def feature(i: int, features: Sequence[str]) -> str:
+    """Name of base feature `i`; ``x1`` and so on where it has none."""
+    return features[i] if 0 <= i < len(features) else f"x{i + 1}"
+
+
+def product(key: Hashable, features: Sequence[str], longest: int = 0) -> str:
+    """``x2 · x5``, ``age² · sex``, or ``offset`` for the empty product.
+
+    Parameters
+    ----------
+    key : tuple of int
+        Feature numbers; neighbors that are equal become a power, so that words
+        in another order keep names of their own.  Anything else is named by itself.
+    features : sequence of str
+    longest : int
+        Characters of each factor; 0 for all.
+    """
+    if not isinstance(key, Iterable) or isinstance(key, str):
+        return str(key)
+    factors = []
+    for i, run in groupby(key):
+        name = feature(int(i), features)
+        times = len(list(run))
+        name = cut(name, longest) if longest else name
+        factors.append(name if times == 1 else f"{name}{str(times).translate(_RAISED)}")
+    return " · ".join(factors) or "offset"
+
+
+#: Characters of a product in a line of words.
+_LONGEST_WORD = 48
+
+
+def word_name(word: Hashable, features: Sequence[str]) -> str:
+    """`product`, short enough for the key of a picture."""
+    return cut(product(word, features, longest=LONGEST_NAME), _LONGEST_WORD)

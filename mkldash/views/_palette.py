@@ -10,8 +10,10 @@ __all__ = [
     "ACCENT",
     "ALERT",
     "CURSOR",
+    "DRAWN",
     "GHOST",
     "INK",
+    "LAW",
     "LEVEL",
     "LINES",
     "LOWER",
@@ -34,6 +36,9 @@ LEVEL = "#c2559d"
 OLIVE = "#8c7f10"
 #: For words and thin lines inside a picture: contrast 3.9 and more on both.
 INK = "#7d7f86"
+#: What a random draw could be, and what it was.
+LAW = LOWER
+DRAWN = UPPER
 POSITIVE = UPPER
 NEGATIVE = LOWER
 

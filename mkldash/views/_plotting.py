@@ -11,8 +11,10 @@ from bokeh.models import (
     ColumnDataSource,
     CustomJS,
     CustomJSTickFormatter,
+    FixedTicker,
     HoverTool,
     LinearAxis,
+    LogAxis,
     Range1d,
     Span,
 )
@@ -23,6 +25,7 @@ from mkldash.views._palette import CURSOR
 __all__ = [
     "NARROW",
     "cursor_line",
+    "decades",
     "equal_scales",
     "fit",
     "grow",
@@ -90,6 +93,11 @@ return far ? `${text}·10${raised(power)}` : text
 def plain_ticks() -> CustomJSTickFormatter:
     """Numbers at an axis as people write them."""
     return CustomJSTickFormatter(code=_PLAIN)
+
+
+def decades(axis: LogAxis) -> None:
+    """Ticks at powers of ten only, however short the axis is."""
+    axis.ticker = FixedTicker(ticks=[10.0**i for i in range(-16, 17)])
 
 
 def add_hover(

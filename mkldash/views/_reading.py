@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mkldash.kernels.weights import ACTIVE_THRESHOLD
 from mkldash.solvers.base import Snapshot
 
 Array = NDArray[np.float64]
 
-__all__ = ["Readable", "column", "columns", "field", "is_violated", "thin"]
+__all__ = [
+    "Readable", "active_weights", "column", "columns", "drawn_word", "field", "is_violated",
+    "latest", "law", "thin",
+]  # fmt: skip
 
 #: A browser draws at most this many points of one curve (ARCHITECTURE: send
 #: deltas, bound what is drawn).  The trace keeps them all.
@@ -87,6 +91,33 @@ def field(trace: Readable | Sequence[Snapshot], k: int, name: str) -> Any:
         if added is not None:
             value = added(k).get(name)
     return value
+
+
+def active_weights(
+    trace: Readable | Sequence[Snapshot], k: int, name: str
+) -> dict[Hashable, float]:
+    """Weights that count at snapshot `k`, by key, largest first; empty where there are none."""
+    weights = field(trace, k, name)
+    return {} if weights is None else weights.as_dict(ACTIVE_THRESHOLD)
+
+
+def law(trace: Readable | Sequence[Snapshot], k: int, name: str) -> Array:
+    """Probabilities at snapshot `k`, of any shape; empty where there are none (yet)."""
+    found = field(trace, k, name)
+    values = np.empty(0) if found is None else np.asarray(found, dtype=np.float64)
+    return values if values.size and np.isfinite(values).all() else np.empty(0)
+
+
+def drawn_word(trace: Readable | Sequence[Snapshot], k: int) -> tuple[int, ...] | None:
+    """The product drawn at snapshot `k`, in the order of the draw; None where nothing was."""
+    word = field(trace, k, "drawn")
+    return None if word is None else tuple(int(i) for i in word)
+
+
+def latest(values: Array, k: int) -> float:
+    """The newest number up to position `k`, or NaN."""
+    known = np.flatnonzero(~np.isnan(values[: k + 1])) if k >= 0 else np.empty(0, np.intp)
+    return float(values[known[-1]]) if known.size else float("nan")
 
 
 def is_violated(upper: Array, lower: Array) -> NDArray[np.bool_]:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-__all__ = ["FACTS", "Gram", "Points", "RhoSweep", "Rival", "Scene", "View"]
+__all__ = [
+    "FACTS", "Baseline", "FamilyFacts", "Gram", "Points", "RhoSweep", "Rival", "Scene", "View",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +120,56 @@ class RhoSweep:
 
 
 @dataclass(frozen=True, eq=False)
+class FamilyFacts:
+    """The product kernels that a run chooses from.
+
+    Parameters
+    ----------
+    n_words : int
+        Ordered products up to `degree`, the empty one included.
+    n_keys : int
+        Kernels that can carry weight: fewer than words when orders are merged.
+    degree : int
+        Most factors of a product, D.
+    p : float
+        Of the penalty, 1 to 2.
+    merged : bool
+        Whether products that differ in the order of their factors are one kernel.
+    """
+
+    n_words: int
+    n_keys: int
+    degree: int
+    p: float
+    merged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Another method on the same training and test rows; filled while it is computed.
+
+    Parameters
+    ----------
+    title : str
+    test_mse : float
+        Mean squared error on the test rows, in units of the target squared; NaN
+        while it is not known.
+    note : str
+        A remark for the hover text, such as the parameters used.
+    objective : float
+        Of the shown run's problem, where the method's weights lie in its set; else NaN.
+    done : bool
+        Whether the method ended: one without an error then has failed.
+    """
+
+    title: str
+    test_mse: float = float("nan")
+    note: str = ""
+    objective: float = float("nan")
+    done: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
     """What a picture may show beside the run itself; all of it optional.
 
@@ -144,6 +196,15 @@ class Scene:
         Title of the shown run's solver.
     rivals : tuple of Rival
     sweep : RhoSweep or None
+    features : tuple of str
+        Names of the base features of a product family, in their order.
+    family : FamilyFacts or None
+    true_products : tuple of tuple of int
+        Products that made the target, where that is known: feature numbers in
+        ascending order, the empty one for the offset.
+    baselines : tuple of Baseline
+    target : str
+        What is predicted, with its unit.
     """
 
     tol: float | None = None
@@ -158,17 +219,23 @@ class Scene:
     solver: str = ""
     rivals: tuple[Rival, ...] = ()
     sweep: RhoSweep | None = None
+    features: tuple[str, ...] = ()
+    family: FamilyFacts | None = None
+    true_products: tuple[tuple[int, ...], ...] = ()
+    baselines: tuple[Baseline, ...] = ()
+    target: str = ""
 
 
 EMPTY = Scene()
 
 #: What a view may need beside fields of a snapshot: more than one kernel in the
 #: bank; `Scene.gram`, `Scene.rivals`, `Scene.sweep`, its grids; exactly three
-#: training rows, of both classes; data with two features.
+#: training rows, of both classes; data with two features; kernels that are products of
+#: base features, so that keys are tuples of feature numbers; `Scene.baselines`.
 FACTS = frozenset(
     {
         "several_kernels", "gram", "rivals", "rho_sweep", "boundary_sweep", "three_points",
-        "plane",
+        "plane", "products", "baselines",
     }
 )  # fmt: skip
 

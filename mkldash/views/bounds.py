@@ -18,7 +18,7 @@ from mkldash.views.base import EMPTY, Scene, View
 
 Array = NDArray[np.float64]
 
-__all__ = ["BoundsInfo", "BoundsView"]
+__all__ = ["BoundsInfo", "BoundsView", "window"]
 
 
 class BoundsInfo(NamedTuple):
@@ -61,7 +61,17 @@ class BoundsInfo(NamedTuple):
     model: Array = np.empty(0)
 
 
-def _window(upper: Array, lower: Array) -> tuple[float, float]:
+def window(upper: Array, lower: Array) -> tuple[float, float]:
+    """Values worth showing: a lower bound far below zero is cut off.
+
+    Parameters
+    ----------
+    upper, lower : array, shape (n,)
+
+    Returns
+    -------
+    low, high : float
+    """
     finite_upper, finite_lower = upper[np.isfinite(upper)], lower[np.isfinite(lower)]
     if not finite_upper.size:
         return 0.0, 1.0
@@ -116,18 +126,30 @@ class BoundsView(View):
             ghost_iteration=ghost[0],
             ghost_upper=ghost[1],
             ghost_lower=ghost[2],
-            window=_window(upper, lower),
+            window=window(upper, lower),
             level=level[kept] if aimed else empty,
             level_at=float(level[k]) if inside else math.nan,
             model=np.where(np.isfinite(model), model, np.nan)[kept] if aimed else empty,
         )
 
-    def _build(self) -> figure:
+    def _axes(self) -> figure:
+        """The empty figure, iterations along x."""
         self._x, self._y = Range1d(0, 20), Range1d(0, 1)
-        plot = plotting.new_figure(
+        return plotting.new_figure(
             self.title, "iteration", "objective value", x_range=self._x, y_range=self._y
         )
-        self._run = ColumnDataSource({"x": [], "upper": [], "lower": []})
+
+    def _along(self, iterations: Array) -> Array:
+        """Where iterations are drawn."""
+        return iterations
+
+    def _reach(self, last: float) -> None:
+        """Make room up to iteration `last`."""
+        plotting.grow(self._x, plotting.nice_ceiling(last))
+
+    def _build(self) -> figure:
+        plot = self._axes()
+        self._run = ColumnDataSource({"x": [], "number": [], "upper": [], "lower": []})
         self._ghost = ColumnDataSource({"x": [], "upper": [], "lower": []})
         self._at = ColumnDataSource({"x": [], "y": [], "name": [], "gap": []})
         self._broken = ColumnDataSource({"x": [], "y": []})
@@ -153,28 +175,30 @@ class BoundsView(View):
         plotting.add_hover(
             plot,
             [upper],
-            [("iteration", "@x"), ("upper bound", "@upper{0,0.0000}"),
+            [("iteration", "@number"), ("upper bound", "@upper{0,0.0000}"),
              ("lower bound", "@lower{0,0.0000}")],
             mode="vline",
         )  # fmt: skip
         return plot
 
     def _write(self, info: BoundsInfo) -> None:
-        run = {"x": info.iteration, "upper": info.upper, "lower": info.lower}
+        x = self._along(info.iteration)
+        run = {"x": x, "number": info.iteration, "upper": info.upper, "lower": info.lower}
         plotting.write(self._run, run, full=self.full_frames)
-        ghost = {"x": info.ghost_iteration, "upper": info.ghost_upper, "lower": info.ghost_lower}
+        old = self._along(info.ghost_iteration)
+        ghost = {"x": old, "upper": info.ghost_upper, "lower": info.ghost_lower}
         plotting.write(self._ghost, ghost, full=self.full_frames)
         plotting.legend_shows(self.figure(), "previous run", len(info.ghost_iteration) > 0)
         ends = [a[-1] for a in (info.iteration, info.ghost_iteration) if len(a)]
-        plotting.grow(self._x, plotting.nice_ceiling(max(ends, default=0)))
+        self._reach(max(ends, default=0))
         low, high = info.window
         plotting.fit(self._y, low, high + 0.14 * (high - low))
-        x = np.full(2, float(info.cursor))
-        plotting.write(self._at, {"x": x, "y": np.array(info.at)}, full=self.full_frames)
-        if self._cursor.location != info.cursor:
-            self._cursor.location = info.cursor
+        here = self._along(np.full(2, float(info.cursor)))
+        plotting.write(self._at, {"x": here, "y": np.array(info.at)}, full=self.full_frames)
+        if self._cursor.location != here[0]:
+            self._cursor.location = float(here[0])
         spots = np.isin(info.iteration, info.broken)
-        broken = {"x": info.iteration[spots], "y": info.lower[spots]}
+        broken = {"x": x[spots], "y": info.lower[spots]}
         plotting.write(self._broken, broken, full=self.full_frames)
 
     @staticmethod
