@@ -18,7 +18,12 @@ from mkldash.views.lessons.canvas import Curve, Picture, draw_curves
 from mkldash.views.lessons.embedded import EmbeddedRun
 from mkldash.views.lessons.key_numbers import KEY_TYPE, key_number
 from mkldash.views.lessons.level_method import draw_level_bounds, draw_level_steps, draw_paths
-from mkldash.views.lessons.mirror_step import MirrorStep, draw_mirror_steps, draw_penalty
+from mkldash.views.lessons.mirror_step import (
+    MirrorStep,
+    draw_mirror_steps,
+    draw_optima,
+    draw_penalty,
+)
 from mkldash.views.lessons.neighborhood import (
     draw_bias,
     draw_heatmaps,
@@ -79,6 +84,7 @@ __all__ = [
     "draw_level_steps",
     "draw_mirror_steps",
     "draw_neighborhood_run",
+    "draw_optima",
     "draw_parts",
     "draw_paths",
     "draw_penalty",

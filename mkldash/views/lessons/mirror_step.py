@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from mkldash.views.lessons.canvas import INK, Axes, Figure, Picture, paint
 
 Array = NDArray[np.float64]
 
-__all__ = ["MirrorStep", "ball_edge", "draw_mirror_steps", "draw_penalty"]
+__all__ = ["MirrorStep", "ball_edge", "draw_mirror_steps", "draw_optima", "draw_penalty"]
 
 #: Levels of the distance drawn, as shares of the one that touches the ball.
 _LEVELS = (0.25, 1.0, 2.25, 4.0)
@@ -202,3 +202,51 @@ def _mirror_panel(axes: Axes, step: MirrorStep, colour: str, span: float) -> Non
     axes.set_title(step.title, fontsize=10.5, loc="center")
     axes.set_aspect("equal")
     axes.grid(visible=False)
+
+
+def draw_optima(
+    value: Callable[[Array], float], ps: Sequence[float], labels: tuple[str, str]
+) -> Picture:
+    """Level sets of a function of two weights, and its least point on each ball.
+
+    Parameters
+    ----------
+    value : callable
+        From weights, shape (2,), to a number that falls in each of them.
+    ps : sequence of float
+        Exponents of the penalty.
+    labels : tuple of str
+        Of the axes.
+    """
+    ticks = np.linspace(0.0, 1.12, 45)
+    heights = np.array([[value(np.array([x, y])) for x in ticks] for y in ticks])
+    edges = [ball_edge(math.inf if p == 2.0 else p / (2.0 - p), 721) for p in ps]
+    found = []
+    for edge in edges:
+        along = [value(point) for point in edge]
+        best = int(np.argmin(along))
+        found.append((edge[best], along[best]))
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        lines = axes.contour(ticks, ticks, heights, levels=14, colors=[INK], linewidths=0.7,
+                             alpha=0.5)  # fmt: skip
+        axes.clabel(lines, fontsize=8, fmt="%.2f")
+        for i, (p, edge, (point, low)) in enumerate(zip(ps, edges, found, strict=True)):
+            colour = _shade(i, len(ps))
+            shown = np.array([[1, 0], [1, 1], [0, 1]]) if p == 2.0 else edge
+            axes.plot(*shown.T, color=colour, linewidth=2.4,
+                      label=f"$p$ = {p:.3g}: least $J$ = {low:.3f}")  # fmt: skip
+            axes.plot(*point, "o", color=colour, markersize=8, zorder=4, clip_on=False)
+        axes.set(title=r"Level lines of $J$; on each ball the dot is lowest", xlabel=labels[0],
+                 ylabel=labels[1], xlim=(0, 1.12), ylim=(0, 1.12))  # fmt: skip
+        axes.set_aspect("equal")
+        axes.grid(visible=False)
+        axes.legend(loc="center left", bbox_to_anchor=(1.03, 0.5))
+
+    words = "; ".join(
+        f"p = {p:.3g}: {low:.3f} at ({point[0]:.2f}, {point[1]:.2f})"
+        for p, (point, low) in zip(ps, found, strict=True)
+    )
+    return paint(draw, f"Level lines of a function of two weights. Least values: {words}.",
+                 size=(7.6, 4.2))  # fmt: skip

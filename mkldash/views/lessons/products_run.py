@@ -145,8 +145,10 @@ def _degrees(axes: Axes, info: DegreeLawInfo) -> None:
     for place, share in zip(places, info.law, strict=True):
         axes.annotate(percent(float(share)), (place, share), xytext=(0, 3), ha="center",
                       textcoords="offset points", fontsize=9.5)  # fmt: skip
-    axes.set(title=f"{DegreeLawView.title}; drawn: {info.name}", xlabel="number of factors",
-             ylabel="probability", xticks=places, ylim=(0, 1.15 * float(info.law.max())))  # fmt: skip
+    axes.set(
+        title=f"{DegreeLawView.title}; drawn: {info.name}", xlabel="number of factors",
+        ylabel="probability", xticks=places, ylim=(0, 1.15 * float(info.law.max())),
+    )  # fmt: skip
     axes.grid(axis="x", visible=False)
 
 
