@@ -19,6 +19,9 @@ __all__ = ["MirrorStep", "ball_edge", "draw_mirror_steps", "draw_optima", "draw_
 #: Levels of the distance drawn, as shares of the one that touches the ball.
 _LEVELS = (0.25, 1.0, 2.25, 4.0)
 
+#: Height of the panels, in weights.
+_TALL = 1.12
+
 
 def ball_edge(nu: float, n: int = 181) -> Array:
     """Boundary of {theta >= 0, ||theta||_nu <= 1} for two kernels, from (1, 0) to (0, 1).
@@ -68,7 +71,6 @@ def draw_penalty(ps: Sequence[float], sizes: Array) -> Picture:
             colour, label = _shade(i, len(ps)), f"$p$ = {p:.3g}"
             left.plot(*ball_edge(p).T, color=colour, linewidth=2.4, label=label)
             edge = ball_edge(nu)
-            middle.fill(*np.vstack([edge, [0, 0]]).T, color=colour, alpha=0.07, linewidth=0)
             middle.plot(*edge.T, color=colour, linewidth=2.4, label=label)
             inner = edge[1:-1]
             value = (sizes**2 / inner).sum(axis=1)
@@ -86,15 +88,15 @@ def draw_penalty(ps: Sequence[float], sizes: Array) -> Picture:
             axes.set_aspect("equal")
         top = 1.9 * max(lows)
         right.set(
-            title="Along the edge: lowest = the penalty",
+            title="Along each edge: least = penalty",
             xlabel=r"direction of $\theta$ (degrees)",
-            ylabel=r"$\sum_i(\rho_i\|w_i\|)^2/\theta_i$", xlim=(0, 90), xticks=(0, 30, 60, 90),
+            ylabel=r"$\Sigma_i\,(\rho_i\|w_i\|)^2/\theta_i$", xlim=(0, 90), xticks=(0, 30, 60, 90),
             ylim=(0.8 * min(lows), top),
         )  # fmt: skip
         right.legend(ncols=2)
 
     # The drawing fills `lows`: words come after it.
-    picture = paint(draw, "", size=(9.6, 3.5))
+    picture = paint(draw, "", size=(10.4, 3.5))
     found = ", ".join(f"{low:.3f} for p = {p:.3g}" for p, low in zip(ps, lows, strict=True))
     text = (
         f"Two functions of sizes {sizes[0]:g} and {sizes[1]:g}: on the edge of the ball the least "
@@ -155,7 +157,7 @@ def draw_mirror_steps(steps: Sequence[MirrorStep]) -> Picture:
         for i, (axes, step) in enumerate(zip(panels, steps, strict=True)):
             _mirror_panel(axes, step, _shade(i, len(steps)), span)
         panels[0].set_ylabel(r"$\theta_2$")
-        panels[0].legend(loc="upper left", fontsize=8.5, handlelength=1.2, borderaxespad=0.1)
+        panels[0].legend(loc="upper right", fontsize=9, handlelength=1.2, borderaxespad=0.1)
 
     words = "; ".join(
         f"{step.title}: from ({step.before[0]:.2f}, {step.before[1]:.2f}) the free step leads to "
@@ -163,7 +165,7 @@ def draw_mirror_steps(steps: Sequence[MirrorStep]) -> Picture:
         f"({step.landed[0]:.2f}, {step.landed[1]:.2f})"
         for step in steps
     )
-    return paint(draw, f"One mirror step in the plane of two weights. {words}.", size=(10.4, 3.5))
+    return paint(draw, f"One mirror step in the plane of two weights. {words}.", size=(10.4, 2.9))
 
 
 def _mirror_panel(axes: Axes, step: MirrorStep, colour: str, span: float) -> None:
@@ -174,13 +176,13 @@ def _mirror_panel(axes: Axes, step: MirrorStep, colour: str, span: float) -> Non
         edge = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     axes.fill(*np.vstack([edge, [0, 0]]).T, color=to_rgba(colour, 0.13), linewidth=0)
     axes.plot(*edge.T, color=colour, linewidth=2.4)
-    ticks = np.linspace(0.0, span, 201)
-    grid = np.stack(np.meshgrid(ticks, ticks), axis=-1)
+    across, up = np.linspace(0.0, span, 201), np.linspace(0.0, _TALL, 201)
+    grid = np.stack(np.meshgrid(across, up), axis=-1)
     touching = float(step.distance(step.landed))
     if touching > 1e-12:
         levels = [share * touching for share in _LEVELS]
         axes.contour(
-            ticks, ticks, step.distance(grid), levels=levels, colors=[INK],
+            across, up, step.distance(grid), levels=levels, colors=[INK],
             linewidths=[1.5 if share == 1.0 else 0.6 for share in _LEVELS],
             alpha=0.55,
         )  # fmt: skip
@@ -197,7 +199,7 @@ def _mirror_panel(axes: Axes, step: MirrorStep, colour: str, span: float) -> Non
     ):
         axes.plot(*point, marker, color=shade, markerfacecolor=fill, markersize=7, label=label,
                   linestyle="none", clip_on=False, zorder=4)  # fmt: skip
-    axes.set(xlim=(0, span), ylim=(0, span), xlabel=r"$\theta_1$", xticks=(0, 0.5, 1),
+    axes.set(xlim=(0, span), ylim=(0, _TALL), xlabel=r"$\theta_1$", xticks=(0, 0.5, 1),
              yticks=(0, 0.5, 1))  # fmt: skip
     axes.set_title(step.title, fontsize=10.5, loc="center")
     axes.set_aspect("equal")
@@ -229,9 +231,12 @@ def draw_optima(
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        lines = axes.contour(ticks, ticks, heights, levels=14, colors=[INK], linewidths=0.7,
+        # Where much is flat there are many lines: each holds as many points as the next.
+        levels = np.unique(np.quantile(heights, np.linspace(0.02, 0.98, 16)))
+        axes.contourf(ticks, ticks, heights, levels=levels, cmap="Greys", alpha=0.22, extend="max")
+        lines = axes.contour(ticks, ticks, heights, levels=levels, colors=[INK], linewidths=0.7,
                              alpha=0.5)  # fmt: skip
-        axes.clabel(lines, fontsize=8, fmt="%.2f")
+        axes.clabel(lines, levels[1::3], fontsize=8, fmt="%.2f")
         for i, (p, edge, (point, low)) in enumerate(zip(ps, edges, found, strict=True)):
             colour = _shade(i, len(ps))
             shown = np.array([[1, 0], [1, 1], [0, 1]]) if p == 2.0 else edge

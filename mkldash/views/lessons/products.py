@@ -132,7 +132,8 @@ def _leaves(axes: Axes, branches: Sequence[Branch]) -> None:
     axes.set_ylim(len(branches) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
     axes.set_title("probability of each word")
-    axes.legend(loc="lower right")
+    # Beside the shortest bars.
+    axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.36))
 
 
 def draw_best_products(
@@ -167,6 +168,7 @@ def draw_best_products(
             axes.set_ylim(top - 0.4, -0.6)
             axes.grid(axis="y", visible=False)
             axes.tick_params(axis="y", length=0)
+            axes.locator_params(axis="x", nbins=5)
             axes.set(title=title, xlabel=r"weight $\theta$")
 
     words = " ".join(
