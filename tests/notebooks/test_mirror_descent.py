@@ -137,9 +137,8 @@ def test_two_kernels_by_hand(keys: Mapping[str, str]) -> None:
 
 
 def test_a_scaled_target_has_the_value_times_the_square(keys: Mapping[str, str]) -> None:
-    assert float(keys["scaled-target"]) == pytest.approx(
-        9 * run(known(4.0), 50, 1e-9).upper, abs=1e-3
-    )
+    value = 9 * run(known(4.0), 50, 1e-9).upper
+    assert float(keys["scaled-target"]) == pytest.approx(value, abs=1e-3)
 
 
 def test_every_key_number_is_compared(keys: Mapping[str, str]) -> None:
