@@ -170,13 +170,13 @@ def baselines_of(workload: Workload, run: Run | None = None) -> dict[str, Baseli
     found = [
         Baseline(
             f"ridge-{degree}",
-            f"Kernel ridge, all products up to degree {degree} alike",
+            f"Kernel ridge, degree {degree}",
             functools.partial(_ridge, degree),
         )
         for degree in degrees
     ]
     if degrees:
-        found.append(Baseline("learnt-kernel", "Learnt polynomial kernel (Cortes 2009)", _learnt))
+        found.append(Baseline("learnt-kernel", "Learnt polynomial kernel", _learnt))
     kinds = available_solvers()
     for name in SOLVERS:
         solver = _like(workload, name)
@@ -247,7 +247,7 @@ def _ridge(degree: int, workload: Workload, flag: NDArray[np.uint8]) -> Measured
     return _with(
         scores,
         name=f"ridge-{degree}",
-        title=f"Kernel ridge, all products up to degree {degree} alike",
+        title=f"Kernel ridge, degree {degree}",
         objective=objective,
         lower=None,
         iterations=None,
@@ -277,7 +277,7 @@ def _learnt(workload: Workload, flag: NDArray[np.uint8]) -> Measured:
     return _with(
         scores,
         name="learnt-kernel",
-        title="Learnt polynomial kernel (Cortes 2009)",
+        title="Learnt polynomial kernel",
         objective=None,
         lower=None,
         iterations=model.n_iter_,

@@ -30,9 +30,6 @@ Array = NDArray[np.float64]
 
 __all__ = ["PRODUCTS", "Cancelled", "Workload", "prepare"]
 
-#: Iterations without any movement that a solver gets which certifies only some of them.
-PATIENCE = 1000
-
 #: What `Workload.storage` is for a family of products.
 PRODUCTS = "products"
 
@@ -147,13 +144,8 @@ def prepare(
     loss = make_loss(kind, choices.C)
     # Refuses an eta that cannot be used, before data are read.
     make_weight_set(kind, 2, choices.eta, choices.p)
+    stop = StopRule(tol=choices.tol, max_iter=choices.max_iter, time_limit=choices.time_limit)
     solver = make_solver(choices)
-    stop = StopRule(
-        tol=choices.tol,
-        max_iter=choices.max_iter,
-        time_limit=choices.time_limit,
-        stall_window=_stall_window(solver),
-    )
     check_bank_name(choices.bank)
     refuse_early(choices, solver)
     say("reading the data")
@@ -194,15 +186,6 @@ def prepare(
         bank_seconds=seen.seconds,
         sigma=seen.sigma,
     )
-
-
-def _stall_window(solver: Solver) -> int:
-    """Evaluated iterations after which a run that does not move has stalled.
-
-    A random solver needs patience in iterations, however often it certifies.
-    """
-    usual, every = StopRule().stall_window, getattr(solver, "certify_every", None)
-    return usual if every is None else max(usual, -(-PATIENCE // int(every)))
 
 
 def refuse_early(choices: Choices, solver: Solver) -> None:
