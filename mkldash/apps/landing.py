@@ -71,10 +71,18 @@ LESSONS: tuple[Lesson, ...] = (
         "data=known-products&degree=3&p=1&penalty=0.03&growth=4&tol=0.01&speed=60",
     ),
     Lesson(
-        "Growth 1 drowns them",
-        "The same data, long products as cheap as short ones: noise is drawn again and again.",
+        "Growth 1 lets noise in",
+        "Long products as cheap as short ones: noise is drawn again and again, and gets weight.",
         "mirror_descent",
         "data=known-products&degree=3&p=1&penalty=0.03&growth=1&tol=0.01&speed=60",
+    ),
+    Lesson(
+        "Growth 1 drowns the true ones",
+        "The same with the step that remembers the large first gradients: the run goes astray, "
+        "though the optimum is right.",
+        "mirror_descent",
+        "data=known-products&degree=3&p=1&penalty=0.03&growth=1&tol=0.01&speed=60"
+        "&o.step_rule=adaptive",
     ),
     Lesson(
         "Whom to draw?",

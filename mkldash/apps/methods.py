@@ -10,6 +10,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+# Brought in before any thread runs: pandas comes with it, and bokeh, which looks whether
+# pandas is there, must not meet half of it.
+import mkldash.estimators.polynomial_kernel
+import mkldash.estimators.polynomial_ridge  # noqa: F401
 from mkldash.experiments.product_baselines import Measured, Run, baselines_of, measure_baselines
 from mkldash.experiments.workload import Workload
 from mkldash.views._names import number

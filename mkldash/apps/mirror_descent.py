@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["LINE", "PICTURE", "PROBLEM", "TITLE", "create"]
+__all__ = ["LINE", "PICTURE", "PROBLEM", "QUERY", "TITLE", "create"]
 
 TITLE = "Randomized mirror descent"
 LINE = (
@@ -16,6 +16,9 @@ LINE = (
 )
 PICTURE = "mirror_descent"
 PROBLEM = "products"
+
+#: Of the first page's link: at penalty 1 the prediction is still far from the best.
+QUERY = "penalty=0.03"
 
 
 def create() -> Any:

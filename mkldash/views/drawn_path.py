@@ -23,8 +23,8 @@ __all__ = ["DrawnPathInfo", "DrawnPathView"]
 _BAR, _WORDS = 0.52, 0.80
 #: Pixels of a row; of one among many.
 _ROW, _LOW_ROW, _FEW = 78, 56, 5
-#: Rows of factors that are drawn.
-_MOST_ROWS = 8
+#: Rows of factors that are drawn; where there may be more, few words are so long.
+_MOST_ROWS, _USUAL_ROWS = 8, 5
 #: Up to so many degrees each has its chance written above it.
 _FEW_DEGREES, _WORTH_WORDS = 11, 0.02
 #: Share of its place that a bar fills.
@@ -218,7 +218,7 @@ class DrawnPathView(View):
         found = [("■", LAW, "could be drawn"), ("■", DRAWN, f"drawn: {info.short}")]
         if np.isfinite(info.probability):
             found.append(("", "", _sum(info)))
-        if (hidden := len(info.rows) - 1 - _MOST_ROWS) > 0:
+        if (hidden := len(info.rows) - 1 - _depth(info)) > 0:
             found.append(("", "", f"{hidden} more factor{'s' if hidden > 1 else ''} not shown"))
         if info.orderings > 1:
             found.append(("", "", f"one of {info.orderings:,} orders that mean this kernel"))
@@ -242,8 +242,12 @@ class DrawnPathView(View):
 
 def _shown(info: DrawnPathInfo) -> DrawnPathInfo:
     """As many rows as fit."""
-    depth = min(info.degree, _MOST_ROWS)
+    depth = _depth(info)
     return info._replace(degree=depth, rows=info.rows[: depth + 1])
+
+
+def _depth(info: DrawnPathInfo) -> int:
+    return info.degree if info.degree <= _MOST_ROWS else _USUAL_ROWS
 
 
 def _bars(info: DrawnPathInfo) -> dict[str, np.ndarray]:
