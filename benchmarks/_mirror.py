@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from mkldash.kernels.products import ProductFamily, product_family
 from mkldash.problems.losses.squared import Squared
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.norm_ball import NormBall
-from mkldash.solvers.base import Snapshot, Solver, new_cancel_flag
+from mkldash.solvers._mirror_snapshot import MirrorSnapshot
+from mkldash.solvers.base import Solver, new_cancel_flag
 
 Array = NDArray[np.float64]
 
@@ -50,15 +51,20 @@ class LongRun:
     """A run that is taken a few steps at a time, so that contenders can share the rounds."""
 
     def __init__(self, solver: Solver, problem: Problem) -> None:
-        self._steps: Iterator[Snapshot] = solver.iterate(problem, None, new_cancel_flag())
-        self.last = next(self._steps)
+        self._steps = solver.iterate(problem, None, new_cancel_flag())
+        self.last = self._next()
 
     def take(self, count: int) -> float:
         """CPU seconds of this thread, the only one, in the next `count` iterations."""
         begun = time.thread_time()
         for _ in range(count):
-            self.last = next(self._steps)
+            self.last = self._next()
         return time.thread_time() - begun
+
+    def _next(self) -> MirrorSnapshot:
+        snapshot = next(self._steps)
+        assert isinstance(snapshot, MirrorSnapshot)
+        return snapshot
 
 
 def cholesky(K: Array, y: Array) -> Array:
