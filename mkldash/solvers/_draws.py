@@ -6,23 +6,36 @@ import dataclasses
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mkldash.kernels.family import KernelFamily
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn
 from mkldash.solvers._mirror_state import Iterate
 
+Array = NDArray[np.float64]
+
 __all__ = ["adaptive_step", "ideal_draw", "take", "uniform_draw"]
 
 
-def adaptive_step(geometry: MirrorMap, at: Iterate) -> float:
-    """sqrt((r - 1) / sum of ||ghat_j||^2), MATH 1.2; 0 while there was no gradient."""
-    return math.sqrt((geometry.r - 1.0) / at.squares) if at.squares > 0.0 else 0.0
+def adaptive_step(geometry: MirrorMap, squares: float) -> float:
+    """sqrt((r - 1) / squares) with the sum of ||ghat_j||^2, MATH 1.2; 0 without a gradient."""
+    return math.sqrt((geometry.r - 1.0) / squares) if squares > 0.0 else 0.0
 
 
 def take(at: Iterate, drawn: Drawn, eta: float) -> Drawn:
     """The mirror step along the estimate of `drawn`."""
     at.step_one(at.position(drawn.key), eta * drawn.gradient)
     return dataclasses.replace(drawn, step=eta)
+
+
+def _word_shares(family: KernelFamily) -> Array:
+    """Share of all words that each degree has, shape (degree + 1,)."""
+    sizes = np.array([float(family.n_base) ** d for d in range(family.degree + 1)])
+    if not family.has(()):  # a bank: words of one letter only
+        sizes[0] = 0.0
+    shares: Array = sizes / sizes.sum()
+    return shares
 
 
 def ideal_draw(at: Iterate, rng: np.random.Generator) -> Drawn:
@@ -32,21 +45,17 @@ def ideal_draw(at: Iterate, rng: np.random.Generator) -> Drawn:
     the iterates go to a point that minimises nothing (MATH 1.3).
     """
     draw = at.family.sample(at.ridge.a, rng)
-    share = draw.total * draw.probability
-    n_degrees = at.family.degree + 1
+    total = draw.total
     return Drawn(
         word=draw.word,
         key=draw.key,
         orderings=draw.orderings,
-        total=draw.total,
-        degree_law=(
-            draw.degree_totals / draw.total
-            if draw.total > 0.0
-            else np.full(n_degrees, 1.0 / n_degrees)
-        ),
+        total=total,
+        # Without any gradient every word is as likely.
+        degree_law=draw.degree_totals / total if total > 0.0 else _word_shares(at.family),
         position_laws=draw.position_laws,
-        value=share,
-        gradient=draw.total / (2.0 * draw.orderings),
+        value=total * draw.probability,
+        gradient=total / (2.0 * draw.orderings),
     )
 
 
@@ -57,14 +66,11 @@ def uniform_draw(at: Iterate, rng: np.random.Generator) -> Drawn:
     key = family.stored(word)
     orderings = family.orderings(key)
     value = float(family.quadratic_forms(at.ridge.a, (key,))[0])
-    sizes = np.array([float(family.n_base) ** d for d in range(family.degree + 1)])
-    if family.degree == 1 and not family.has(()):
-        sizes[0] = 0.0
     return Drawn(
         word=word,
         key=key,
         orderings=orderings,
-        degree_law=sizes / sizes.sum(),
+        degree_law=_word_shares(family),
         position_laws=np.full((len(word), family.n_base), 1.0 / family.n_base),
         value=value,
         gradient=float(family.n_words) * value / (2.0 * orderings),
