@@ -202,7 +202,9 @@ class Iterate:
         active = np.flatnonzero(theta)
         support = self._supports.get(what)
         if support is None or not np.array_equal(support[0], active):
-            support = (active, tuple([self.keys[i] for i in active]))
+            all_of_them = active.size == len(self.keys)
+            keys = self.keys if all_of_them else map(self.keys.__getitem__, active.tolist())
+            support = (active, tuple(keys))
             self._supports[what] = support
         return Weights(support[1], theta[active])
 
