@@ -55,9 +55,9 @@ TRIED, LAST = 400, 2000
 #: Relative gap at which a solver may end before.
 TOL = 1e-3
 
-#: Factor on the solvers' step: at small penalties the first gradients are large, and
-#: the adaptive rule remembers them.
-STEP = 10.0
+#: Factor on the solvers' step at penalty 1, and at most.  The first gradients grow as
+#: 1/penalty and the adaptive rule remembers them, so the factor grows alike.
+STEP, LONGEST = 3.0, 300.0
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ def _solver(
     problem = Problem(family, y, Squared(), NormBall.of_p(p))
     kind = available_solvers()[name]
     fields = {f.name for f in dataclasses.fields(kind)}
-    solver = kind(**({"step": STEP} if "step" in fields else {}))
+    step = min(STEP / penalty, LONGEST)
+    solver = kind(**({"step": step} if "step" in fields else {}))
     stop = StopRule(tol=TOL, max_iter=LAST if last else TRIED)
     best = solve(solver, problem, stop=stop).best
     return lambda new: family.decision(new, best.weights, best.alpha)
@@ -192,7 +193,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         ),
         **{
             f"ridge-{degree}": Method(
-                f"Kernel ridge, products up to degree {degree} alike",
+                f"Kernel ridge, degree {degree}, all products alike",
                 functools.partial(_ridge, degree),
                 _BOTH,
             )

@@ -98,7 +98,7 @@ def test_the_table_has_mean_and_standard_error() -> None:
     assert lines == [
         "| method | one | two | seconds a split |",
         "|---|---|---|---|",
-        "| Kernel ridge, products up to degree 1 alike | 2.0000 ± 1.0000 | 0.5000 | 2.0 |",
+        "| Kernel ridge, degree 1, all products alike | 2.0000 ± 1.0000 | 0.5000 | 2.0 |",
         "| Mirror descent, p = 1 |  | 0.2500 | 1.0 |",
     ]
 
