@@ -19,7 +19,16 @@ from mkldash.solvers.base import Solver, new_cancel_flag
 
 Array = NDArray[np.float64]
 
-__all__ = ["LongRun", "cholesky", "mirror_problem", "noisy", "one_thread", "size", "verdict"]
+__all__ = [
+    "LongRun",
+    "cholesky",
+    "mirror_problem",
+    "noisy",
+    "one_thread",
+    "size",
+    "standardised",
+    "verdict",
+]
 
 
 def noisy(n: int, r: int, seed: int = 0) -> tuple[Array, Array]:
@@ -27,7 +36,12 @@ def noisy(n: int, r: int, seed: int = 0) -> tuple[Array, Array]:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, r))
     y = X[:, 0] * X[:, 1 % r] + X[:, 2 % r] + 1.5 * rng.standard_normal(n)
-    return X, (y - y.mean()) / y.std()
+    return standardised(X, y)
+
+
+def standardised(X: Array, y: Array) -> tuple[Array, Array]:
+    """Columns and target of mean zero and variance one."""
+    return (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
 
 
 def mirror_problem(
