@@ -78,7 +78,7 @@ def full_solve(family: KernelFamily, y: Array) -> tuple[Run, Run]:
     """The combined kernel, and the ridge solve, with every product at the same weight."""
     keys = family.keys()
     theta = np.full(len(keys), 1.0 / len(keys))
-    if len(keys) <= most_columns(ROWS):
+    if len(keys) <= most_columns(ROWS, False, False):
         features = family.features(keys)
         assert features is not None
         small = FeatureRidge(y, features)

@@ -114,7 +114,10 @@ class Iterate:
         self._previous = checkpoint.previous.copy()
         self._squares = checkpoint.squares
         self._supports: dict[str, tuple[NDArray[np.intp], tuple[Key, ...]]] = {}
-        self.ridge = Ridge(self.family, problem.y, self.keys, self.theta, follows=self._follows)
+        self.ridge = Ridge(
+            self.family, problem.y, self.keys, self.theta,
+            follows=self._follows, rescales=geometry.rescales,
+        )  # fmt: skip
 
     @property
     def family(self) -> KernelFamily:
