@@ -43,7 +43,7 @@ def test_the_make_targets_exist(line: str) -> None:
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("code", blocks("python"), ids=["estimator", "solver"])
+@pytest.mark.parametrize("code", blocks("python"), ids=["classifier", "regressor", "solver"])
 def test_the_python_works(code: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(code, "README.md", "exec"), {})
     assert capsys.readouterr().out

@@ -195,7 +195,9 @@ def _add_products(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--growth", type=float, help="see --penalty; at least 1, default 4")
     group.add_argument("--step", type=float, help="factor on the step; default 1")
-    group.add_argument("--step-rule", metavar="RULE", help="adaptive (default) or theoretical")
+    group.add_argument(
+        "--step-rule", metavar="RULE", help="recent (default), adaptive or theoretical"
+    )
     group.add_argument(
         "--horizon",
         type=int,

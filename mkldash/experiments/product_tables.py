@@ -9,7 +9,6 @@ predicting their mean.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 import math
@@ -54,10 +53,6 @@ TRIED, LAST = 400, 2000
 
 #: Relative gap at which a solver may end before.
 TOL = 1e-3
-
-#: Factor on the solvers' step at penalty 1, and at most.  The first gradients grow as
-#: 1/penalty and the adaptive rule remembers them, so the factor grows alike.
-STEP, LONGEST = 3.0, 300.0
 
 
 @dataclass(frozen=True)
@@ -124,12 +119,8 @@ def _solver(
     """One of the solvers of the problem."""
     family = product_family(X, degree=DEGREE, penalty=penalty, growth=growth, merged=p == 1.0)
     problem = Problem(family, y, Squared(), NormBall.of_p(p))
-    kind = available_solvers()[name]
-    fields = {f.name for f in dataclasses.fields(kind)}
-    step = min(STEP / penalty, LONGEST)
-    solver = kind(**({"step": step} if "step" in fields else {}))
     stop = StopRule(tol=TOL, max_iter=LAST if last else TRIED)
-    best = solve(solver, problem, stop=stop).best
+    best = solve(available_solvers()[name](), problem, stop=stop).best
     return lambda new: family.decision(new, best.weights, best.alpha)
 
 

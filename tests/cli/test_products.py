@@ -51,7 +51,7 @@ def test_json_has_every_key(cli: Cli) -> None:
         assert answer[name] is None
     expected = {
         "degree": 3, "p": 1.0, "penalty": 1.0, "growth": 4.0, "step": 1.0,
-        "step_rule": "adaptive", "sampling": "ideal", "certify_every": 50, "eta": None, "C": None,
+        "step_rule": "recent", "sampling": "ideal", "certify_every": 50, "eta": None, "C": None,
         "tol": 1e-2, "max_iter": 2000, "bank": "products", "standardize": True,
     }  # fmt: skip
     assert expected.items() <= answer["parameters"].items()
@@ -140,7 +140,7 @@ def test_words_say_what_each_number_is(cli: Cli) -> None:
         "features and target 'target' standardised on the training rows",
         "Regression over product kernels by randomized mirror descent",
         "a product of d features costs 1 x 4^d",
-        "step rule adaptive",
+        "step rule recent",
         "Converged:",
         "an upper bound",
         "certificate exact   of the lower bound",

@@ -354,3 +354,17 @@ def test_none_of_them_takes_the_hinge_loss_or_another_set():
     for kind in SOLVERS:
         assert "is for the squared loss, not for hinge" in kind().supports(hinge)
     assert {kind.name for kind in SOLVERS} <= set(available_solvers())
+
+
+def test_a_random_run_is_never_called_stalled():
+    """Bounds that stand still for a thousand steps may move at the next: S12 at p = 1."""
+    seen = []
+    result = solve(
+        RandomizedMirrorDescent(certify_every=1),
+        s12((2.0, 1.5), 1.0),
+        stop=StopRule(tol=1e-12, max_iter=1500),
+        callbacks=[seen.append],
+    )
+    bounds = [(s.upper, s.lower) for s in seen]
+    assert any(bounds[k] == bounds[k + 21] for k in range(len(bounds) - 21))
+    assert result.status is Status.ITERATION_LIMIT

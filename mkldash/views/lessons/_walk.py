@@ -30,7 +30,7 @@ class Walk:
     def __init__(self, scrubber: Scrubber) -> None:
         self.scrubber, dial = scrubber, scrubber.dial
         self.dial = Slider(
-            start=math.log10(dial.low), end=math.log10(dial.high), step=0.25,
+            start=math.log10(dial.low), end=math.log10(dial.high), step=dial.step,
             value=math.log10(dial.value), title=f"log₁₀ {dial.label}", width=260, name="dial",
         )  # fmt: skip
         self.cursor = Slider(

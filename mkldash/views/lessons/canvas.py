@@ -162,6 +162,7 @@ def draw_curves(
     y_label: str,
     log: str = "",
     text: str | None = None,
+    beside: bool = False,
     size: tuple[float, float] = (9.6, 3.6),
 ) -> Picture:
     """Curves over one axis.
@@ -175,6 +176,8 @@ def draw_curves(
         Which axes are logarithmic.
     text : str, optional
         The picture in words; made from the title and the labels when left out.
+    beside : bool
+        The key to the right of the axes, where curves leave no room inside.
     size : tuple of float
         Inches.
     """
@@ -187,7 +190,8 @@ def draw_curves(
             axes.set_xscale("log")
         if "y" in log:
             axes.set_yscale("log")
-        axes.legend()
+        place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)} if beside else {}
+        axes.legend(**place)
 
     said = text or f"{title}: {', '.join(c.label for c in curves)} against {x_label}."
     return paint(draw, said, size=size)

@@ -36,12 +36,15 @@ class Dial:
     value : float
         Where it begins.
     low, high : float
+    step : float
+        Of the slider, in powers of ten.
     """
 
     label: str
     value: float
     low: float
     high: float
+    step: float = 0.25
 
 
 class Scrubber:
@@ -60,6 +63,8 @@ class Scrubber:
         Two in a row, wide ones alone.
     still : callable
         From run and scene to a `Picture`.
+    pace : float
+        Iterations per second while it plays.
     """
 
     def __init__(
@@ -68,9 +73,10 @@ class Scrubber:
         dial: Dial,
         views: Sequence[type[View]],
         still: Callable[[Run, Scene], Picture],
+        pace: float = PACE,
     ) -> None:
         self._make, self._still, self.kinds = make, still, tuple(views)
-        self.dial, self.value = dial, dial.value
+        self.dial, self.value, self.pace = dial, dial.value, pace
         self.run, self.scene = make(dial.value)
         self.cursor = 0
         self.playing = False
@@ -172,6 +178,6 @@ class Scrubber:
 
     async def _play(self) -> None:
         while self.playing:
-            await asyncio.sleep(1.0 / PACE)
+            await asyncio.sleep(1.0 / self.pace)
             self.advance()
             self.draw()
