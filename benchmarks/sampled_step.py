@@ -72,8 +72,8 @@ def measure(rounds: int) -> tuple[Times, Times, Times]:
     """Least seconds of the longest draw, the usual draw and the whole iteration."""
     best: tuple[Times, Times, Times] = ({}, {}, {})
     cells = {(r, degree): contenders(r, degree) for r in BASES for degree in DEGREES}
-    for entries in cells.values():
-        for entry in entries:
+    for longest, usual, whole in cells.values():
+        for entry in (longest, usual, whole):
             entry.take(WARM_UP)
     for _ in range(rounds):
         for cell, entries in cells.items():
