@@ -26,6 +26,10 @@ _CALLED = {0: "0: offset", 1: "1: feature", 2: "2: pair", 3: "3: triple"}
 _FEW = 5
 
 
+#: Up to so many degrees each has its share written above it, of more the likely ones.
+_MOST_WORDS, _WORTH_WORDS = 9, 0.1
+
+
 class DegreeLawInfo(NamedTuple):
     """Numbers of the picture.
 
@@ -112,7 +116,7 @@ class DegreeLawView(View):
                 "colour": np.where(hit, DRAWN, LAW).astype(object),
                 "alpha": np.where(hit, 0.95, 0.6),
                 "ink": np.where(hit, DRAWN, INK).astype(object),
-                "text": np.array([percent(p) for p in info.law], dtype=object),
+                "text": np.array([_said(p, len(info.law)) for p in info.law], dtype=object),
             },
             full=True,
         )
@@ -150,3 +154,8 @@ class DegreeLawView(View):
         if info.drawn >= 0:
             text += f" Degree {info.drawn} was drawn: {info.name}."
         return text
+
+
+def _said(share: float, n: int) -> str:
+    """What stands above a bar; nothing above the low ones of many."""
+    return percent(share) if n <= _MOST_WORDS or share >= _WORTH_WORDS else ""

@@ -110,7 +110,7 @@ class FirstLawView(View):
         self._x, self._y = Range1d(0, 0.1), Range1d(_FEWEST - 0.4, -0.6)
         plot = plotting.new_figure(
             self.title, "probability to be the first factor", "",
-            x_range=self._x, y_range=self._y, left=120, height=340,
+            x_range=self._x, y_range=self._y, left=120, height=300,
         )  # fmt: skip
         self._bars = ColumnDataSource(
             {c: [] for c in ("y", "p", "colour", "alpha", "text", "ink", "name")}
