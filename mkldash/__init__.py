@@ -14,6 +14,7 @@ __all__ = [
     "KernelStack",
     "LearntPolynomialKernel",
     "NeighborhoodKernelClassifier",
+    "PolynomialMKLRegressor",
     "PolynomialRidge",
     "__version__",
 ]
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         KernelStack,
         LearntPolynomialKernel,
         NeighborhoodKernelClassifier,
+        PolynomialMKLRegressor,
         PolynomialRidge,
     )
 

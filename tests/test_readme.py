@@ -22,11 +22,17 @@ def blocks(language: str) -> list[str]:
 COMMANDS = [line for block in blocks("console") for line in block.splitlines()]
 
 
+#: Size and age of the houses in the file that the README calls a person's own.
+MINE = [(40 + 7 * i % 90, 5 * i % 60) for i in range(30)]
+
+
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("mkldash ")])
 def test_the_commands_work(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    rows = ["size,age,price"] + [f"{s},{a},{3 * s - a * s / 50 + a % 3}" for s, a in MINE]
+    (tmp_path / "mine.csv").write_text("\n".join(rows))
     assert main(shlex.split(line)[1:]) == 0
     assert capsys.readouterr().out
 
@@ -37,7 +43,7 @@ def test_the_make_targets_exist(line: str) -> None:
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("code", blocks("python"), ids=["estimator", "solver"])
+@pytest.mark.parametrize("code", blocks("python"), ids=["classifier", "regressor", "solver"])
 def test_the_python_works(code: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(code, "README.md", "exec"), {})
     assert capsys.readouterr().out

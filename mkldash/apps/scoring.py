@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from mkldash.experiments.scores import score
+from mkldash.experiments.scores import class_scores
 from mkldash.experiments.workload import Workload
 from mkldash.solvers.base import Snapshot
 from mkldash.streaming import Score
@@ -32,7 +32,8 @@ def make_points(workload: Workload) -> Points | None:
     """The training rows as points in the plane, when they have two features."""
     X = workload.X_train
     dataset = workload.source.dataset
-    if X is None or dataset is None or X.shape[1] != 2:
+    classes = workload.source.classes
+    if X is None or dataset is None or classes is None or X.shape[1] != 2:
         return None
     low, high = X.min(axis=0), X.max(axis=0)
     pad = MARGIN * np.maximum(high - low, 1e-9)
@@ -43,7 +44,7 @@ def make_points(workload: Workload) -> Points | None:
         X=X,
         y=workload.y_train,
         feature_names=(first, second),
-        classes=workload.source.classes,
+        classes=classes,
         extent=(float(x0), float(x1), float(y0), float(y1)),
     )
 
@@ -109,7 +110,7 @@ def make_score(workload: Workload, points: Points | None, gram: Gram | None = No
     learnt = gram is not None and workload.problem.bank.n_kernels > 1
 
     def values(snapshot: Snapshot) -> Mapping[str, float | NDArray[np.float64]]:
-        found = score(workload, snapshot)
+        found = class_scores(workload, snapshot)
         result: dict[str, float | NDArray[np.float64]] = {"train_accuracy": found.train_accuracy}
         if found.test_accuracy is not None:
             result["test_accuracy"] = found.test_accuracy

@@ -105,24 +105,28 @@ def _print_ready(url: str) -> None:
 def warm_up() -> None:
     """Compile (or load) the compiled loops, so that the first page does not wait."""
     from mkldash.experiments.choices import Choices
-    from mkldash.experiments.problem_kinds import PROBLEMS, find_problem, solvers_for
+    from mkldash.experiments.problem_kinds import PROBLEMS, solvers_for
     from mkldash.experiments.scores import score
     from mkldash.experiments.warming import warm_up_once
-    from mkldash.experiments.workload import prepare
+    from mkldash.experiments.workload import PRODUCTS, prepare
     from mkldash.kernels.banks import SINGLE
     from mkldash.solvers import available_solvers
     from mkldash.solvers.driver import solve
     from mkldash.solvers.stopping import StopRule
 
     kinds = available_solvers()
-    for problem in PROBLEMS:
-        for bank in ("paper", "linear", *(SINGLE,) * PROBLEMS[problem].takes_rho):
+    for problem, kind in PROBLEMS.items():
+        if kind.has_family:
+            for name in solvers_for(problem):
+                warm_up_once(kinds[name](), PRODUCTS, kind)
+            continue
+        for bank in ("paper", "linear", *(SINGLE,) * kind.takes_rho):
             choices = Choices(data="golden", problem=problem, bank=bank)
             workload = prepare(choices)
             result = solve(workload.solver, workload.problem, stop=StopRule(tol=1e-2, max_iter=3))
             score(workload, result.best)
             for name in solvers_for(problem, bank):
-                warm_up_once(kinds[name](), workload.bank.storage, find_problem(problem))
+                warm_up_once(kinds[name](), workload.storage, kind)
 
 
 def _free_port(address: str, port: int) -> int:

@@ -18,12 +18,17 @@ examples:
   mkldash solve --gram kernels.npz --labels labels.txt --normalize --json
   mkldash solve liver --problem neighborhood --solver level --rho 100 --sigma-factor 4
   mkldash solve liver --problem neighborhood --bank paper --solver block-coordinate --eta 0.5
+  mkldash solve diabetes --problem products --degree 3 --p 1 --penalty 1 --growth 4
+  mkldash solve mine.csv --problem products --label price --sampling uniform
 
 what excludes what:
   DATA and --gram; --rows and --train-fraction.
   --bank, --sigma-factor and --no-standardize need DATA; --labels and --normalize need --gram.
   --missing, --one-hot, --exclude, --separator, --decimal, --header, --no-header
   and --label need a CSV file.  --rho needs --problem neighborhood.
+  --degree, --p, --penalty and --growth need --problem products, which has no
+  --eta, --C, --rho, --bank, --sigma-factor, --gram and --positive.
+  --step, --step-rule, --sampling, --horizon and --certify-every need a solver that has them.
 
 exit codes:
   0 converged, stalled, or a limit was reached; 1 a value was not finite; 2 bad input;
@@ -113,6 +118,7 @@ def _add_solve(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="a data set that `mkldash data` lists, or a CSV file",
     )
     _add_method(solve.add_argument_group("problem and solver"))
+    _add_products(solve.add_argument_group("problem products: regression over products"))
     _add_rows(solve.add_argument_group("rows and features"))
     _add_table(solve.add_argument_group("a CSV file of your own (detected unless said)"))
     given = solve.add_argument_group("kernel matrices of your own, instead of DATA")
@@ -138,13 +144,13 @@ def _add_method(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--problem",
         default="elastic-net",
-        help="elastic-net or neighborhood; the defaults of solver, bank and C belong to it; "
-        "default %(default)s",
+        help="elastic-net, neighborhood (both of two classes) or products (of a number); the "
+        "other defaults belong to it; default %(default)s",
     )
     group.add_argument(
         "--solver",
         help="`mkldash list solvers` has all; default block-coordinate, for neighborhood "
-        "shifted-svm (block-coordinate with several kernels)",
+        "shifted-svm (block-coordinate with several kernels), for products mirror-descent",
     )
     group.add_argument("--eta", type=float, help="0: all kernels, 1: few; default 0.5")
     group.add_argument(
@@ -158,9 +164,9 @@ def _add_method(group: argparse._ArgumentGroup) -> None:
         help="neighborhood: price of leaving the given kernel (inf: a plain SVM); default 100",
     )
     group.add_argument(
-        "--tol", type=float, default=1e-3, help="relative gap to reach; default %(default)g"
+        "--tol", type=float, help="relative gap to reach; default 0.001, for products 0.01"
     )
-    group.add_argument("--max-iter", type=int, default=500, help="default %(default)s")
+    group.add_argument("--max-iter", type=int, help="default 500, for products 2000")
     group.add_argument(
         "--time-limit", type=float, metavar="S", help="seconds of solving; default none"
     )
@@ -177,6 +183,38 @@ def _add_method(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_products(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--degree", type=int, help="most factors in a product, from 0 to 20; default 3"
+    )
+    group.add_argument("--p", type=float, help="norm over the products, 1: few, 2: all; default 1")
+    group.add_argument(
+        "--penalty",
+        type=float,
+        help="price of the products: one of d features costs penalty x growth^d; default 1",
+    )
+    group.add_argument("--growth", type=float, help="see --penalty; at least 1, default 4")
+    group.add_argument("--step", type=float, help="factor on the step; default 1")
+    group.add_argument(
+        "--step-rule", metavar="RULE", help="recent (default), adaptive or theoretical"
+    )
+    group.add_argument(
+        "--horizon",
+        type=int,
+        metavar="N",
+        help="iterations that the theoretical step plans for; default 2000",
+    )
+    group.add_argument(
+        "--sampling", metavar="LAW", help="ideal (default) or uniform: how products are drawn"
+    )
+    group.add_argument(
+        "--certify-every",
+        type=int,
+        metavar="N",
+        help="iterations between two evaluations of average and bounds; default 50",
+    )
+
+
 def _add_rows(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--train-fraction",
@@ -184,7 +222,9 @@ def _add_rows(group: argparse._ArgumentGroup) -> None:
         help="share of the rows that trains; default 0.6, with --gram 1; not with --rows",
     )
     group.add_argument(
-        "--seed", type=int, help="of the split; default 0, without effect with --rows"
+        "--seed",
+        type=int,
+        help="of the split, and of what a solver draws; default 0, --rows needs none",
     )
     group.add_argument(
         "--rows",

@@ -33,9 +33,30 @@ def table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _solvers() -> str:
+    from mkldash.experiments.problem_kinds import PROBLEMS
     from mkldash.solvers import available_solvers
 
-    return table((name, kind.title, kind.reference) for name, kind in available_solvers().items())
+    of_problem = {problem: _all_solvers(problem) for problem in PROBLEMS}
+    return table(
+        (
+            name,
+            ", ".join(problem for problem, names in of_problem.items() if name in names),
+            kind.title,
+            kind.reference,
+        )
+        for name, kind in available_solvers().items()
+    )
+
+
+def _all_solvers(problem: str) -> set[str]:
+    """Names of the solvers that take a problem with some kernels or some norm."""
+    from mkldash.experiments.problem_kinds import find_problem, solvers_for
+    from mkldash.kernels.banks import SINGLE
+
+    kind = find_problem(problem)
+    if kind.has_family:
+        return {name for p in (1.0, 2.0) for name in solvers_for(problem, p=p)}
+    return {name for bank in ("paper", SINGLE) for name in solvers_for(problem, bank)}
 
 
 def _kernels() -> str:
@@ -47,6 +68,7 @@ def _kernels() -> str:
     families = discover(mkldash.kernels, Kernel)  # type: ignore[type-abstract]
     rows = [(name, "kernel", _first_line(kind.__doc__)) for name, kind in families.items()]
     rows += [(name, "bank", text) for name, text in BANKS.items()]
+    rows.append(("products", "family", "all products of up to --degree features, never listed"))
     return table(rows)
 
 
@@ -65,10 +87,18 @@ def _first_line(text: str | None) -> str:
 
 def _datasets() -> str:
     from mkldash.datasets.cards import available
+    from mkldash.experiments.problem_kinds import takers
 
-    rows = [("name", "task", "rows", "features", "what it is")]
+    rows = [("name", "task", "rows", "features", "--problem", "what it is")]
     rows += [
-        (name, card.task, str(card.rows), str(card.columns), card.title)
+        (
+            name,
+            card.task,
+            str(card.rows),
+            str(card.columns),
+            " or ".join(takers(card.task)),
+            card.title,
+        )
         for name, card in available().items()
     ]
     return table(rows)
@@ -76,12 +106,14 @@ def _datasets() -> str:
 
 def _card(name: str) -> str:
     from mkldash.datasets.cards import find_card
+    from mkldash.experiments.problem_kinds import takers
 
     card = find_card(name)
     facts = [
         ("rows", str(card.rows)),
         ("features", str(card.columns)),
         ("task", card.task),
+        ("goes with", " or ".join(f"--problem {name}" for name in takers(card.task))),
         ("a row is", card.row),
         ("target", f"{card.target}: {card.meaning}"),
     ]

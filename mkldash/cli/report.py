@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 from mkldash import __version__
-from mkldash.experiments.scores import Scores
+from mkldash.cli._phrases import certified, finite, lowered, rows, table_parameters
+from mkldash.cli.product_report import products_as_json, products_as_words
+from mkldash.experiments.scores import RegressionScores, Scores
 from mkldash.experiments.workload import Workload
 from mkldash.kernels.weights import ACTIVE_THRESHOLD
 from mkldash.problems.weight_sets.fixed import Fixed
@@ -17,19 +19,16 @@ __all__ = ["as_json", "as_words"]
 _TOP = 10
 
 
-def _finite(value: float) -> float | None:
-    """JSON has no infinity."""
-    return float(value) if math.isfinite(value) else None
-
-
-def as_json(workload: Workload, result: Result, scores: Scores) -> dict[str, Any]:
+def as_json(
+    workload: Workload, result: Result, scores: Scores | RegressionScores
+) -> dict[str, Any]:
     """The result as strict JSON can hold it: an infinite number is None, an infinite rho "inf".
 
     Parameters
     ----------
     workload : Workload
     result : Result
-    scores : Scores
+    scores : Scores or RegressionScores
         Of ``result.best``.
 
     Returns
@@ -37,6 +36,8 @@ def as_json(workload: Workload, result: Result, scores: Scores) -> dict[str, Any
     dict
         `weights` has the kernels above `weight_threshold` times the largest.
     """
+    if isinstance(scores, RegressionScores):
+        return products_as_json(workload, result, scores)
     source, split = workload.source, workload.split
     return {
         "data": source.name,
@@ -48,9 +49,9 @@ def as_json(workload: Workload, result: Result, scores: Scores) -> dict[str, Any
         "parameters": _parameters(workload),
         "status": result.status.value,
         "status_text": result.status.sentence,
-        "upper": _finite(result.upper),
-        "lower": _finite(result.lower),
-        "gap": _finite(result.gap),
+        "upper": finite(result.upper),
+        "lower": finite(result.lower),
+        "gap": finite(result.gap),
         "iterations": result.iterations,
         "inner_solves": result.inner_solves,
         "seconds": result.seconds,
@@ -81,7 +82,7 @@ def _parameters(workload: Workload) -> dict[str, Any]:
         "C": choices.C,
         "tol": choices.tol,
         "max_iter": choices.max_iter,
-        "time_limit": None if choices.time_limit is None else _finite(choices.time_limit),
+        "time_limit": finite(choices.time_limit),
         "train_fraction": workload.source.train_fraction(choices),
         "rows": choices.rows,
         "positive": choices.positive,
@@ -94,18 +95,11 @@ def _parameters(workload: Workload) -> dict[str, Any]:
     if given:
         chosen |= {"gram": choices.gram, "labels": choices.labels, "normalize": choices.normalize}
     else:
-        chosen |= {
-            "bank": workload.bank_name,
-            "standardize": workload.standardizer is not None,
-            "missing": choices.missing,
-            "one_hot": list(choices.one_hot),
-            "exclude": list(choices.exclude),
-        }
-        chosen |= {k: v for k, v in choices.table_options().items() if k not in chosen}
+        chosen |= table_parameters(workload)
     return chosen | dict(choices.solver_options)
 
 
-def as_words(workload: Workload, result: Result, scores: Scores) -> str:
+def as_words(workload: Workload, result: Result, scores: Scores | RegressionScores) -> str:
     """The result for a person: what each number is, and why the run ended.
 
     Parameters
@@ -118,16 +112,16 @@ def as_words(workload: Workload, result: Result, scores: Scores) -> str:
     str
         Several lines, without the last line break.
     """
+    if isinstance(scores, RegressionScores):
+        return products_as_words(workload, result, scores)
     lines = [*_head(workload), "", result.status.sentence, *_numbers(workload, result)]
     lines += [*_accuracies(workload, scores), "", *_weights(workload, result)]
     return "\n".join(lines)
 
 
 def _head(workload: Workload) -> list[str]:
-    source, split, choices = workload.source, workload.split, workload.choices
-    seed = f", seed {choices.seed}" if len(split.test) and choices.rows is None else ""
-    rows = f"{len(split.train)} training rows"
-    rows += f", {len(split.test)} test rows{seed}" if len(split.test) else ", none left for a test"
+    source, choices = workload.source, workload.choices
+    negative, positive = source.classes or ("-1", "+1")
     if source.n_features is None:
         kernels = f"{_kernels(workload)} given as matrices"
         trace = "trace n" if choices.kind.per_row else "unit trace"
@@ -146,15 +140,10 @@ def _head(workload: Workload) -> list[str]:
             f", sigma = {workload.sigma:.6g} ({choices.sigma_factor:g} x mean squared distance)"
         )
     return [
-        f"{source.name}: {rows}",
-        f"{kernels}; +1 is {source.classes[1]!r}, -1 is {source.classes[0]!r}",
-        f"{choices.kind.title} by {_lowered(workload.solver.title)}; {parameters}",
+        f"{source.name}: {rows(workload)}",
+        f"{kernels}; +1 is {positive!r}, -1 is {negative!r}",
+        f"{choices.kind.title} by {lowered(workload.solver.title)}; {parameters}",
     ]
-
-
-def _lowered(title: str) -> str:
-    """A title within a sentence; names such as SVM stay."""
-    return title if title[:2].isupper() else f"{title[:1].lower()}{title[1:]}"
 
 
 def _kernels(workload: Workload) -> str:
@@ -163,20 +152,8 @@ def _kernels(workload: Workload) -> str:
 
 
 def _numbers(workload: Workload, result: Result) -> list[str]:
-    gap = result.gap
     nothing = "nothing" if isinstance(workload.problem.weight_set, Fixed) else "no weights"
-    if math.isfinite(gap):
-        meaning = f"the objective is within {100 * gap:.3g} % of the optimum"
-        shown = f"{gap:.3e}"
-    else:
-        meaning, shown = "no lower bound above zero yet, so nothing is certified", "infinite"
-    return [
-        f"  objective   {result.upper:.9g}   primal value of the best point, an upper bound",
-        f"  lower       {result.lower:.9g}   certified: {nothing} can do better",
-        f"  gap         {shown}   objective/lower - 1 (asked: {workload.stop.tol:g}): {meaning}",
-        f"  iterations  {result.iterations}   with {result.inner_solves} SVM solves in "
-        f"{result.seconds:.2f} s; building the kernels took {workload.bank_seconds:.2f} s",
-    ]
+    return certified(workload, result, nothing, "SVM solves")
 
 
 def _accuracies(workload: Workload, scores: Scores) -> list[str]:

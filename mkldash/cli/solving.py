@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import signal
 import sys
@@ -22,10 +23,14 @@ if TYPE_CHECKING:
 
     from mkldash.experiments.choices import Choices
     from mkldash.experiments.workload import Workload
+    from mkldash.solvers.base import Snapshot
 
 T = TypeVar("T")
 
 __all__ = ["choices_from", "run"]
+
+#: Hyper-parameters that solvers may have.
+SOLVER_OPTIONS = ("step", "step_rule", "horizon", "sampling", "certify_every")
 
 #: Separators that may be written by name.
 SEPARATORS = {
@@ -56,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         workload = prepare(choices, progress=bar.stage)
         bar.stage("compiling the inner loops, once on a machine")
-        warm_up(workload.solver, workload.bank.storage, choices.kind)
+        warm_up(workload.solver, workload.storage, choices.kind)
     finally:
         bar.clear()
     for note in _idle(arguments, workload):
@@ -66,6 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
     flag = new_cancel_flag()
     trace = None if arguments.trace is None else Trace()
     record = () if trace is None else (trace.append,)
+    opening: list[str] = []
+
+    def hear(snapshot: Snapshot) -> None:
+        if snapshot.iteration == 0:
+            opening.extend(snapshot.events)
+            for event in snapshot.events:
+                _say(f"note: {event}")
+
     with _interrupt_sets(flag):
         result = _in_worker(
             lambda: solve(
@@ -73,10 +86,11 @@ def run(arguments: argparse.Namespace) -> int:
                 workload.problem,
                 stop=workload.stop,
                 cancel=flag,
-                callbacks=(*record, bar),
+                callbacks=(*record, hear, bar),
             )
         )
     bar.close()
+    workload = dataclasses.replace(workload, notes=(*workload.notes, *opening))
     scores = score(workload, result.best)
     if trace is not None:
         trace.save(arguments.trace)
@@ -92,10 +106,13 @@ def _idle(arguments: argparse.Namespace, workload: Workload) -> list[str]:
     from mkldash.problems.weight_sets.fixed import Fixed
 
     found = []
-    if arguments.rows is not None and arguments.seed is not None:
+    draws = hasattr(workload.solver, "seed")
+    if arguments.rows is not None and arguments.seed is not None and not draws:
         found.append("--seed has no effect with --rows, which lists the training rows")
     if arguments.eta is not None and isinstance(workload.problem.weight_set, Fixed):
         found.append("--eta has no effect on a single kernel: its weight is 1")
+    if arguments.horizon is not None and arguments.step_rule != "theoretical":
+        found.append("--horizon has no effect without --step-rule theoretical")
     if arguments.sigma_factor is not None and workload.sigma is None:
         found.append("--sigma-factor has no effect without the bank single")
     return found
@@ -128,10 +145,19 @@ def choices_from(arguments: argparse.Namespace) -> Choices:
         normalize=arguments.normalize,
         problem=arguments.problem,
         solver=arguments.solver,
-        eta=0.5 if arguments.eta is None else arguments.eta,
+        solver_options=tuple(
+            (name, getattr(arguments, name))
+            for name in SOLVER_OPTIONS
+            if getattr(arguments, name) is not None
+        ),
+        eta=arguments.eta,
         C=arguments.C,
         rho=arguments.rho,
         sigma_factor=arguments.sigma_factor,
+        degree=arguments.degree,
+        p=arguments.p,
+        penalty=arguments.penalty,
+        growth=arguments.growth,
         tol=arguments.tol,
         max_iter=arguments.max_iter,
         time_limit=arguments.time_limit,

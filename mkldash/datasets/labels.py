@@ -63,10 +63,13 @@ def encode_labels(
     if positive is None:
         if len(order) > 2:
             shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+            ways = "choose the one that stands against the rest with --positive LABEL"
+            ways += ", or another column with --label COLUMN" if column else ""
+            if column and len(names) > _SHOWN and isinstance(order[0], Decimal):
+                ways += "; to predict the number itself, take --problem products"
             raise InputError(
                 f"{where} {'holds' if column else 'hold'} {len(names)} classes ({shown}), two "
-                "needed: choose the one that stands against the rest with --positive LABEL"
-                + (", or another column with --label COLUMN" if column else "")
+                f"needed: {ways}"
             )
         chosen = order[1]
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mkldash.estimators.elastic_net import ElasticNetMKLClassifier
 from mkldash.estimators.neighborhood import NeighborhoodKernelClassifier
 from mkldash.estimators.polynomial_kernel import LearntPolynomialKernel
+from mkldash.estimators.polynomial_mkl import PolynomialMKLRegressor
 from mkldash.estimators.polynomial_ridge import PolynomialRidge
 from mkldash.estimators.stack import KernelStack
 
@@ -13,5 +14,6 @@ __all__ = [
     "KernelStack",
     "LearntPolynomialKernel",
     "NeighborhoodKernelClassifier",
+    "PolynomialMKLRegressor",
     "PolynomialRidge",
 ]

@@ -22,7 +22,7 @@ from mkldash.estimators.doors import (
     make_kernel_terms,
     read_given,
 )
-from mkldash.estimators.parameters import check_parameters, make_solver
+from mkldash.estimators.parameters import check_parameters, check_stop, make_solver
 from mkldash.estimators.reports import UnequalTracesWarning, shortfall, unequal_traces
 from mkldash.estimators.stack import KernelStack
 from mkldash.kernels.banks import BANKS
@@ -175,7 +175,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator, abc.ABC):
         check_parameters(self)
         self._check()
         loss = Hinge(self.C)
-        stop = StopRule(tol=self.tol, max_iter=self.max_iter, time_limit=self.time_limit)
+        stop = check_stop(self)
         make_solver(self.solver, self._usual_solver(1))  # refused before data are read
         starts = self._starts()
         reading = self._read_matrices(X, y) if self._takes_matrices() else self._read_table(X, y)

@@ -13,13 +13,16 @@ from mkldash.kernels.building import STORAGES
 from mkldash.kernels.checks import REPAIRS
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import Solver
+from mkldash.solvers.stopping import StopRule
 
 __all__ = [
     "check_at_least",
+    "check_between",
     "check_eta",
     "check_memory_limit",
     "check_parameters",
     "check_positive",
+    "check_stop",
     "check_switch",
     "check_whole",
     "make_solver",
@@ -39,13 +42,8 @@ def check_parameters(model: Any) -> None:
     InputError
         Names the parameter, what it got and what it may be.
     """
-    for name in ("C", "tol"):
-        if not _is_number(getattr(model, name)):
-            raise _wrong(model, name, "a positive number")
-    if not (isinstance(model.max_iter, Integral) and _is_number(model.max_iter)):
-        raise _wrong(model, "max_iter", "a whole number, at least 0")
-    if not (model.time_limit is None or _is_number(model.time_limit)):
-        raise _wrong(model, "time_limit", "None or a positive number of seconds")
+    if not _is_number(model.C):
+        raise _wrong(model, "C", "a positive number")
     check_memory_limit(model)
     for name in ("standardize", "warm_start"):
         check_switch(model, name)
@@ -55,6 +53,27 @@ def check_parameters(model: Any) -> None:
         raise _wrong(model, "storage", f"one of {', '.join(map(repr, STORAGES))}")
     if not (model.repair is None or _is_text(model.repair, REPAIRS)):
         raise _wrong(model, "repair", f"None or {' or '.join(map(repr, REPAIRS))}")
+
+
+def check_stop(model: Any) -> StopRule:
+    """The stop rule of an estimator; refuses `tol`, `max_iter` and `time_limit`.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Raises
+    ------
+    InputError
+        Names the parameter, what it got and what it may be.
+    """
+    if not _is_number(model.tol):
+        raise _wrong(model, "tol", "a positive number")
+    if not (isinstance(model.max_iter, Integral) and _is_number(model.max_iter)):
+        raise _wrong(model, "max_iter", "a whole number, at least 0")
+    if not (model.time_limit is None or _is_number(model.time_limit)):
+        raise _wrong(model, "time_limit", "None or a positive number of seconds")
+    return StopRule(tol=model.tol, max_iter=int(model.max_iter), time_limit=model.time_limit)
 
 
 def check_eta(model: Any) -> None:
@@ -149,6 +168,27 @@ def check_at_least(model: Any, name: str, least: float) -> None:
     value = getattr(model, name)
     if not (_is_number(value) and math.isfinite(value) and value >= least):
         raise _wrong(model, name, f"a number, at least {least:g}")
+
+
+def check_between(model: Any, name: str, low: float, high: float) -> None:
+    """Refuse a parameter that is no number from `low` to `high`.
+
+    Parameters
+    ----------
+    model : estimator
+    name : str
+        Of the parameter.
+    low, high : float
+        Both allowed.
+
+    Raises
+    ------
+    InputError
+        Names the parameter, what it got and what it may be.
+    """
+    value = getattr(model, name)
+    if not (_is_number(value) and low <= value <= high):
+        raise _wrong(model, name, f"a number from {low:g} to {high:g}")
 
 
 def check_positive(model: Any, name: str, *, infinite: str | None = None) -> None:

@@ -225,7 +225,8 @@ class LearntPolynomialKernel(PolynomialRegressor):
         check_whole(self, "max_iter", 1)
         self._center(None)
 
-    def _check_columns(self, n_features: int) -> None:
+    def _check_shape(self, n_rows: int, n_features: int) -> None:
+        super()._check_shape(n_rows, n_features)
         self._center(n_features)
 
     def _center(self, n_features: int | None) -> Array:
@@ -245,7 +246,7 @@ class LearntPolynomialKernel(PolynomialRegressor):
             raise InputError(f"center has {len(center)} numbers, X has {n_features} features")
         return np.broadcast_to(center, (n_features,)).astype(np.float64)
 
-    def _learn(self, rows: Array, target: Array) -> Learnt:
+    def _ridge(self, rows: Array, target: Array) -> Learnt:
         n_features = rows.shape[1]
         center = self._center(n_features)
         radius = float(np.sqrt(n_features) if self.radius is None else self.radius)
@@ -262,11 +263,11 @@ class LearntPolynomialKernel(PolynomialRegressor):
         self.n_iter_ = max(1, len(found.path) - 1)
         self.status_, self.converged_ = found.status, found.status == "converged"
         self.stationarity_ = found.stationarity
-        if not self.converged_:
-            self._warn()
         return Learnt(power, np.sqrt(found.mu / self.kernel_scale_), found.at.dual_coef)
 
     def _warn(self) -> None:
+        if self.converged_:
+            return
         remedy = f"raise max_iter (now {self.max_iter})"
         if self.status_ == "stalled":
             remedy = "no step lowers the objective any more: raise penalty"

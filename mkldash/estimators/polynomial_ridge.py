@@ -125,7 +125,7 @@ class PolynomialRidge(PolynomialRegressor):
         check_at_least(self, "growth", 1.0)
         check_positive(self, "weight")
 
-    def _learn(self, rows: Array, target: Array) -> Learnt:
+    def _ridge(self, rows: Array, target: Array) -> Learnt:
         powers = float(self.growth) ** -np.arange(int(self.degree) + 1.0)
         profile = Series(tuple((float(self.weight) / float(self.penalty) * powers).tolist()))
         factor = ridge_factor(profile(rows @ rows.T), 1.0)

@@ -1,11 +1,11 @@
-"""What the ridge regressors with polynomial kernels share: reading, scaling, predicting."""
+"""What the regressors share: reading, scaling, predicting."""
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import scipy.linalg
@@ -19,7 +19,15 @@ from mkldash.estimators.parameters import check_memory_limit, check_switch
 from mkldash.kernels.base import Array
 from mkldash.kernels.normalization import Standardizer
 
-__all__ = ["Learnt", "PolynomialRegressor", "TargetScale", "ridge_factor"]
+__all__ = [
+    "InnerProducts",
+    "Learnt",
+    "Model",
+    "PolynomialRegressor",
+    "ScaledRegressor",
+    "TargetScale",
+    "ridge_factor",
+]
 
 #: Bytes of a piece of test-by-train kernel values.
 _PIECE = 32 * 2**20
@@ -68,9 +76,16 @@ class TargetScale:
         return self.mean + self.scale * y
 
 
+class Model(Protocol):
+    """What a fit leaves for predictions; can be pickled."""
+
+    def decision(self, new: Array) -> Array:
+        """The standardised target of rows as training saw them, (n_new, n_features)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What a subclass found on standardised rows and targets.
+    """What a ridge regressor found on standardised rows and targets.
 
     Parameters
     ----------
@@ -84,6 +99,31 @@ class Learnt:
     profile: Callable[[Array], Array]
     factors: Array
     dual_coef: Array
+
+
+@dataclass(frozen=True, eq=False)
+class InnerProducts:
+    """Predicts through inner products with the training rows.
+
+    Parameters
+    ----------
+    rows : array, shape (n_rows, n_features)
+        Training rows times `learnt.factors`.
+    learnt : Learnt
+    """
+
+    rows: Array
+    learnt: Learnt
+
+    def decision(self, new: Array) -> Array:
+        """Standardised targets of rows (n_new, n_features), shape (n_new,)."""
+        learnt, values = self.learnt, np.empty(len(new))
+        step = max(1, _PIECE // (8 * len(self.rows)))
+        for first in range(0, len(new), step):
+            piece = slice(first, first + step)
+            products = (new[piece] * learnt.factors) @ self.rows.T
+            values[piece] = learnt.profile(products) @ learnt.dual_coef
+        return values
 
 
 def ridge_factor(kernel: Array, ridge: float) -> tuple[Array, bool]:
@@ -112,24 +152,21 @@ def ridge_factor(kernel: Array, ridge: float) -> tuple[Array, bool]:
     )
 
 
-class PolynomialRegressor(RegressorMixin, BaseEstimator, abc.ABC):
-    """Base of the ridge regressors whose kernel is a function of inner products.
+class ScaledRegressor(RegressorMixin, BaseEstimator, abc.ABC):
+    """Base of the regressors: a subclass learns on standardised rows and targets.
 
-    A subclass has the parameters `standardize` and `memory_limit` and learns on
-    rows and targets that are standardised here and undone at prediction.
+    It has the parameters `standardize` and `memory_limit`.  Standardising is
+    undone at prediction.
     """
 
     standardize: bool
     memory_limit: int
+    target_scale_: TargetScale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # A fit that was refused leaves `n_features_in_` behind and no model.
-        return hasattr(self, "_learnt")
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learn from rows with their targets.
@@ -150,28 +187,18 @@ class PolynomialRegressor(RegressorMixin, BaseEstimator, abc.ABC):
         ------
         InputError
             For data or parameters that cannot be used; a target that is constant
-            on these rows is one of them.
+            on these rows is one of them.  The last fit then stays as it was.
         MemoryLimitError
-            When the kernel matrix would take more than `memory_limit`.
+            When it would take more than `memory_limit`.
         """
-        check_switch(self, "standardize")
-        check_memory_limit(self)
-        self._check()
-        table = check_features(self, X, reset=True, memory_limit=self.memory_limit)
-        target = check_targets(y, len(table), type(self).__name__)
-        self._check_memory(len(table))
-        self._check_columns(table.shape[1])
-        standardizer = Standardizer.fit(table) if self.standardize else None
-        seen = table if standardizer is None else standardizer.transform(table)
-        self.target_scale_ = TargetScale.fit(target)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.kernel_scale_ = _mean_square(seen)
-            learnt = self._learn(
-                seen / np.sqrt(self.kernel_scale_), self.target_scale_.transform(target)
-            )
-        self.dual_coef_ = learnt.dual_coef
-        self._standardizer, self._learnt = standardizer, learnt
-        self._rows = seen * learnt.factors
+        before = dict(self.__dict__)
+        try:
+            self._fit(X, y)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        self._warn()
         return self
 
     def predict(self, X: Any) -> Array:
@@ -194,26 +221,40 @@ class PolynomialRegressor(RegressorMixin, BaseEstimator, abc.ABC):
         check_is_fitted(self)
         table = check_features(self, X, reset=False, memory_limit=self.memory_limit)
         seen = table if self._standardizer is None else self._standardizer.transform(table)
-        learnt, values = self._learnt, np.empty(len(seen))
-        step = max(1, _PIECE // (8 * len(self._rows)))
-        for first in range(0, len(seen), step):
-            piece = slice(first, first + step)
-            products = (seen[piece] * learnt.factors) @ self._rows.T
-            values[piece] = learnt.profile(products) @ learnt.dual_coef
-        return self.target_scale_.undo(values)
+        return self.target_scale_.undo(self._model.decision(seen))
+
+    def _fit(self, X: Any, y: ArrayLike) -> None:
+        check_switch(self, "standardize")
+        check_memory_limit(self)
+        self._check()
+        table = check_features(self, X, reset=True, memory_limit=self.memory_limit)
+        target = check_targets(y, len(table), type(self).__name__)
+        self._check_shape(*table.shape)
+        standardizer = Standardizer.fit(table) if self.standardize else None
+        seen = table if standardizer is None else standardizer.transform(table)
+        self.target_scale_ = TargetScale.fit(target)
+        model = self._learn(seen, self.target_scale_.transform(target))
+        self._standardizer, self._model = standardizer, model
 
     @abc.abstractmethod
     def _check(self) -> None:
         """Refuse the subclass's own parameters, before data are read."""
 
+    def _check_shape(self, n_rows: int, n_features: int) -> None:
+        """Refuse what does not fit the table, before anything is built."""
+
     @abc.abstractmethod
-    def _learn(self, rows: Array, target: Array) -> Learnt:
-        """Learn from rows whose squared length is 1 on average; factors count from `seen`."""
+    def _learn(self, seen: Array, target: Array) -> Model:
+        """Learn from rows and targets, standardised already."""
 
-    def _check_columns(self, n_features: int) -> None:
-        """Refuse parameters that do not fit the number of features."""
+    def _warn(self) -> None:
+        """Say what the person should know of a fit that is stored."""
 
-    def _check_memory(self, n_rows: int) -> None:
+
+class PolynomialRegressor(ScaledRegressor):
+    """Base of the ridge regressors whose kernel is a function of inner products."""
+
+    def _check_shape(self, n_rows: int, n_features: int) -> None:
         needed = _SQUARES * 8 * n_rows**2
         if needed > self.memory_limit:
             raise MemoryLimitError(
@@ -221,6 +262,17 @@ class PolynomialRegressor(RegressorMixin, BaseEstimator, abc.ABC):
                 f"{n_rows} by {n_rows}), memory_limit is {self.memory_limit:,}; give a subsample "
                 "of the rows, or a higher memory_limit"
             )
+
+    def _learn(self, seen: Array, target: Array) -> InnerProducts:
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.kernel_scale_ = _mean_square(seen)
+            learnt = self._ridge(seen / np.sqrt(self.kernel_scale_), target)
+        self.dual_coef_ = learnt.dual_coef
+        return InnerProducts(seen * learnt.factors, learnt)
+
+    @abc.abstractmethod
+    def _ridge(self, rows: Array, target: Array) -> Learnt:
+        """Learn from rows whose squared length is 1 on average; factors count from `seen`."""
 
 
 def _mean_square(seen: Array) -> float:

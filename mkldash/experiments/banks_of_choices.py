@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from mkldash.kernels.base import KernelBank, KernelTerm
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.checks import check_gram
 from mkldash.kernels.cholesky import PROBE_ROWS
+from mkldash.kernels.family import KernelFamily
 from mkldash.kernels.naming import gram_label
 from mkldash.kernels.normalization import (
     ConstantKernelWarning,
@@ -32,7 +33,13 @@ from mkldash.kernels.square import build_square, given_square
 
 Array = NDArray[np.float64]
 
-__all__ = ["Seen", "given_kernels", "table_kernels"]
+__all__ = [
+    "Seen",
+    "features_of",
+    "given_kernels",
+    "table_kernels",
+    "ways_out",
+]
 
 #: Least and largest sigma: its square root is a width, which is squared again.
 _SIGMAS = (1e-100, 1e100)
@@ -45,14 +52,15 @@ _BANKS = BankCache(CACHE_LIMIT)
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """A bank, and the data as it sees them; see `mkldash.experiments.workload.Workload`."""
+    """Kernels, and the data as they see them; see `mkldash.experiments.workload.Workload`."""
 
-    bank: KernelBank
+    kernels: KernelBank | KernelFamily
     name: str
     seconds: float
     X_train: Array | None
     X_test: Array
     standardizer: Standardizer | None
+    target: Standardizer | None = None
     sigma: float | None = None
     notes: tuple[str, ...] = ()
 
@@ -74,21 +82,12 @@ def table_kernels(
     # A card suggests kernels to combine; a problem of one kernel has its own.
     usual = kind.bank if kind.bank == SINGLE else str(source.defaults.get("bank", kind.bank))
     name = choices.bank or usual
-    X_train, X_test = source.dataset.X[parts.train], source.dataset.X[parts.test]
-    standardizer = None
-    standardize = choices.standardize
-    if standardize is None:
-        # Distances between rows of bits count where they differ, as the paper has it.
-        bits = kind.takes_rho and bool(np.isin(source.dataset.X, (0.0, 1.0)).all())
-        standardize = bool(source.defaults.get("standardize", not bits))
-    if standardize:
-        standardizer = Standardizer.fit(X_train)
-        X_train, X_test = standardizer.transform(X_train), standardizer.transform(X_test)
+    X_train, X_test, standardizer = features_of(choices, source, parts)
     sigma = _sigma(choices.sigma_factor, X_train) if name == SINGLE else None
     terms = make_terms(name, source.dataset.feature_names, sigma)
     bank, seconds = _stored(choices, source, name, X_train, terms, len(parts.test), say)
     return Seen(
-        bank=bank,
+        kernels=bank,
         name=name,
         seconds=seconds,
         X_train=X_train,
@@ -97,6 +96,22 @@ def table_kernels(
         sigma=sigma,
         notes=_constant_note(X_train, source.dataset.feature_names) if sigma is not None else (),
     )
+
+
+def features_of(
+    choices: Choices, source: Source, parts: Split
+) -> tuple[Array, Array, Standardizer | None]:
+    """Training and test rows as the kernels see them, and what standardised them."""
+    X_train, X_test = source.dataset.X[parts.train], source.dataset.X[parts.test]
+    standardize = choices.standardize
+    if standardize is None:
+        # Distances between rows of bits count where they differ, as the paper has it.
+        bits = choices.kind.takes_rho and bool(np.isin(source.dataset.X, (0.0, 1.0)).all())
+        standardize = bool(source.defaults.get("standardize", not bits))
+    if not standardize:
+        return X_train, X_test, None
+    standardizer = Standardizer.fit(X_train)
+    return standardizer.transform(X_train), standardizer.transform(X_test), standardizer
 
 
 def _sigma(factor: float, X: Array) -> float:
@@ -149,7 +164,8 @@ def _stored(
         except MemoryLimitError as error:
             # The library's ways out are arguments that neither command line nor apps have.
             needs, _, _ = str(error).partition(" Ways out:")
-            raise MemoryLimitError(f"{needs} Ways out: {_ways_out(name, choices)}.") from error
+            fewer = [] if name in ("linear", SINGLE) else ["fewer kernels (--bank linear)"]
+            raise MemoryLimitError(f"{needs} Ways out: {ways_out(fewer, choices)}.") from error
 
     begun = time.perf_counter()
     # The limit counts the test blocks too: a bank that was allowed once must
@@ -158,9 +174,8 @@ def _stored(
     return bank, time.perf_counter() - begun
 
 
-def _ways_out(bank: str, choices: Choices) -> str:
-    """What a person can choose so that the bank gets smaller."""
-    fewer = ["fewer kernels (--bank linear)"] if bank not in ("linear", SINGLE) else []
+def ways_out(fewer: Sequence[str], choices: Choices) -> str:
+    """What a person can choose so that the kernels get smaller, `fewer` first."""
     if choices.rows is not None:
         return " or ".join([*fewer, "fewer rows in --rows"])
     smaller = choices.train_fraction is not None and choices.train_fraction <= 0.1
@@ -196,7 +211,7 @@ def given_kernels(
         )
     blocks = np.stack([matrix[np.ix_(parts.test, parts.train)] for matrix in matrices])
     return Seen(
-        bank=bank,
+        kernels=bank,
         name="given",
         seconds=time.perf_counter() - begun,
         X_train=None,

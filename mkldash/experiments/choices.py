@@ -9,13 +9,25 @@ from typing import Any
 import numpy as np
 
 from mkldash.errors import InputError
-from mkldash.experiments.problem_kinds import ProblemKind, find_problem, solvers_for
+from mkldash.experiments.problem_kinds import (
+    OWNED,
+    ProblemKind,
+    find_problem,
+    owners,
+    solvers_for,
+)
 from mkldash.kernels.building import DEFAULT_MEMORY_LIMIT
+from mkldash.kernels.products import HIGHEST_DEGREE
 
 __all__ = ["DEFAULT_TRAIN_FRACTION", "Choices"]
 
 #: Share of the rows that trains, unless said otherwise (the papers' protocol).
 DEFAULT_TRAIN_FRACTION = 0.6
+
+#: What the problem settles where nothing was chosen.
+_SETTLED = (
+    "eta", "C", "rho", "sigma_factor", "degree", "p", "penalty", "growth", "tol", "max_iter",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,27 +46,34 @@ class Choices:
         Scale given matrices to unit trace on the training rows.
     problem : str
         A name of `mkldash.experiments.problem_kinds.PROBLEMS`; the defaults of
-        solver, C, rho and sigma factor belong to it.
+        solver, stop rule and parameters belong to it.  A parameter without a
+        meaning in it is refused, and settled to None (rho: infinity).
     solver : str or None
         Name, as ``mkldash list solvers`` gives it.  None: the problem's own, or
         the first that takes the chosen bank.
     solver_options : tuple of (str, value)
         Hyper-parameters that differ from the solver's defaults.
-    eta : float
+    eta : float or None
         Elastic-net mixing in [0, 1]; without effect on a single kernel.
     C : float or None
-        Price of the losses, above 0.
+        Price of the hinge losses, above 0.
     rho : float or None
         Strength of the neighborhood penalty, above 0; only for problems with one.
     sigma_factor : float or None
         Of the bank "single": sigma over the mean squared distance, above 0.
+    degree : int or None
+        Most factors in a product, from 0 (the offset alone) to 20.
+    p : float or None
+        Norm over the products, from 1 (few) to 2 (all).
+    penalty, growth : float or None
+        A product of d features costs penalty * growth^d; above 0, and at least 1.
     tol, max_iter, time_limit
-        See `mkldash.solvers.stopping.StopRule`.
+        See `mkldash.solvers.stopping.StopRule`; None: the problem's own.
     train_fraction : float or None
         Share of the rows that trains, in (0, 1].  None: 0.6, or all rows
         for given matrices.
     seed : int
-        Of the split; not negative.
+        Of the split, and of solvers that draw; not negative.
     rows : str or None
         Name of a shipped list of training rows, or a file with one row number
         a line, from 0; replaces `train_fraction` and `seed`.
@@ -95,14 +114,18 @@ class Choices:
     labels: str | None = None
     normalize: bool = False
     problem: str = "elastic-net"
-    solver: str = None  # type: ignore[assignment]  # settled below, as are the next three
+    solver: str = None  # type: ignore[assignment]  # settled below, as are the next ones
     solver_options: tuple[tuple[str, Any], ...] = ()
-    eta: float = 0.5
+    eta: float = None  # type: ignore[assignment]
     C: float = None  # type: ignore[assignment]
     rho: float = None  # type: ignore[assignment]
     sigma_factor: float = None  # type: ignore[assignment]
-    tol: float = 1e-3
-    max_iter: int = 500
+    degree: int = None  # type: ignore[assignment]
+    p: float = None  # type: ignore[assignment]
+    penalty: float = None  # type: ignore[assignment]
+    growth: float = None  # type: ignore[assignment]
+    tol: float = None  # type: ignore[assignment]
+    max_iter: int = None  # type: ignore[assignment]
     time_limit: float | None = None
     train_fraction: float | None = None
     seed: int = 0
@@ -149,21 +172,47 @@ class Choices:
     def _settle(self) -> None:
         """Put the problem's defaults where nothing was chosen, and check what was."""
         kind = self.kind
-        if self.rho is not None and math.isfinite(self.rho) and not kind.takes_rho:
-            raise InputError(
-                f"rho has no meaning in the problem {kind.name}; it belongs to neighborhood"
-            )
+        for name in OWNED:
+            value = getattr(self, name)
+            idle = value is None or (name == "rho" and value == math.inf)
+            if not idle and not kind.takes(name):
+                raise InputError(
+                    f"{_spoken(name)} has no meaning in the problem {kind.name}; "
+                    f"it belongs to {owners(name)}"
+                )
+        for name in _SETTLED:
+            value = getattr(self, name)
+            object.__setattr__(self, name, getattr(kind, name) if value is None else value)
+        self._check_parameters()
         if self.solver is None:
             object.__setattr__(self, "solver_given", False)
-            names = solvers_for(self.problem, self.bank)
+            names = solvers_for(self.problem, self.bank, self.p)
             object.__setattr__(self, "solver", names[0] if names else kind.solver)
-        for name in ("C", "rho", "sigma_factor"):
+
+    def _check_parameters(self) -> None:
+        """Check those that the problem has, the rest is None."""
+        kind = self.kind
+        for name in _SETTLED:
             value = getattr(self, name)
-            object.__setattr__(self, name, getattr(kind, name) if value is None else float(value))
+            if name not in ("max_iter", "degree") and value is not None:
+                object.__setattr__(self, name, float(value))
         if not self.rho > 0.0:
             raise InputError(f"rho must be a positive number, not {self.rho!r}")
-        if not (math.isfinite(self.sigma_factor) and self.sigma_factor > 0.0):
-            raise InputError(f"sigma factor must be a positive number, not {self.sigma_factor!r}")
+        for name in ("sigma_factor", "penalty"):
+            value = getattr(self, name)
+            if kind.takes(name) and not (math.isfinite(value) and value > 0.0):
+                raise InputError(f"{_spoken(name)} must be a positive number, not {value!r}")
+        if not kind.has_family:
+            return
+        degree, highest = self.degree, HIGHEST_DEGREE
+        if not isinstance(degree, int | np.integer) or not 0 <= degree <= highest:
+            raise InputError(
+                f"degree must be a whole number from 0 to {highest}, not {_short(degree)}"
+            )
+        if not 1.0 <= self.p <= 2.0:
+            raise InputError(f"p must lie between 1 (few products) and 2 (all), not {self.p!r}")
+        if not (math.isfinite(self.growth) and self.growth >= 1.0):
+            raise InputError(f"growth must be a number of at least 1, not {self.growth!r}")
 
     @property
     def kind(self) -> ProblemKind:
@@ -184,6 +233,11 @@ class Choices:
             "exclude_text": self.exclude_text or None,
         }
         return {name: value for name, value in values.items() if value is not None}
+
+
+def _spoken(name: str) -> str:
+    """A parameter's name in a sentence."""
+    return name.replace("_", " ")
 
 
 def _short(value: object) -> str:

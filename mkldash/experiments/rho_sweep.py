@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mkldash.experiments.scores import score
+from mkldash.experiments.scores import class_scores
 from mkldash.experiments.workload import Workload
 from mkldash.problems.problem import Problem
 from mkldash.solvers import available_solvers
@@ -133,7 +133,7 @@ def _plainly(
 
 def _scored(workload: Workload, result: Result, places: Array | None) -> SweepPoint:
     problem, best = workload.problem, result.best
-    found = score(workload, best)
+    found = class_scores(workload, best)
     grid = None
     if places is not None:
         signed = problem.signed(best.alpha)

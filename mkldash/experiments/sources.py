@@ -18,6 +18,7 @@ from mkldash.datasets.splits import Split, read_rows, split
 from mkldash.datasets.tables import preview, read_csv, read_gram
 from mkldash.errors import InputError
 from mkldash.experiments.choices import DEFAULT_TRAIN_FRACTION, Choices
+from mkldash.experiments.problem_kinds import takers
 
 Array = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ __all__ = ["Source", "read_gram_source", "read_source", "read_table_source"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Source:
-    """Rows of two classes, before any of them is set aside for a test.
+    """Rows and their labels or target, before any of them is set aside for a test.
 
     Attributes
     ----------
@@ -34,8 +35,8 @@ class Source:
         Shipped name, or path.
     dataset : Dataset
         Labels and classes; for given matrices it has no features.
-    classes : (str, str)
-        Labels of -1 and +1.
+    classes : (str, str) or None
+        Labels of -1 and +1; None for regression.
     kernels : tuple of array, shape (n_rows, n_rows), or None
         Given matrices.
     kernel_names : tuple of str
@@ -46,7 +47,7 @@ class Source:
 
     name: str
     dataset: Dataset
-    classes: tuple[str, str]
+    classes: tuple[str, str] | None
     kernels: tuple[Array, ...] | None = None
     kernel_names: tuple[str, ...] = ()
     flipped: bool = False
@@ -110,37 +111,57 @@ def read_source(choices: Choices) -> Source:
 def read_table_source(choices: Choices) -> Source:
     """A shipped set or a CSV file; see `read_source`."""
     cards, flipped = available(), False
-    options = choices.table_options()
+    options, task = choices.table_options(), choices.kind.task
+    if task == "regression" and choices.positive is not None:
+        raise InputError(
+            f"--positive is for two classes, and the problem {choices.problem} learns a number"
+        )
     if not choices.data.strip() and choices.content is None:
         raise InputError(
             "DATA is empty: give a name that 'mkldash data' lists, or the path of a CSV file"
         )
     if choices.content is not None:
-        dataset = _read_table(choices.content, choices.data, options)
+        dataset = _read_table(choices.content, choices.data, options, task)
     elif choices.data in cards:
         _refuse_options(options, f"{choices.data!r} is a shipped data set")
         dataset = card = load(choices.data)
+        _check_task(choices, dataset)
         if choices.positive is not None:
             dataset = _with_positive(dataset, choices.positive)
         flipped = dataset is not card
     elif Path(choices.data).exists():
-        dataset = _read_table(Path(choices.data), None, options)
+        dataset = _read_table(Path(choices.data), None, options, task)
     else:
         raise InputError(
             f"no data set and no file is called '{choices.data}'{suggest(choices.data, cards)}; "
             "'mkldash data' lists the sets"
         )
-    if dataset.task != "binary" or dataset.classes is None:
+    classes = dataset.classes
+    if classes is not None and (choices.content is not None or choices.data not in cards):
+        flipped = choices.positive is not None and classes[0] > classes[1]
+    return Source(name=choices.data, dataset=dataset, classes=classes, flipped=flipped)
+
+
+def _check_task(choices: Choices, dataset: Dataset) -> None:
+    """Two classes for the classifiers, a number for the regression."""
+    if dataset.task == choices.kind.task:
+        return
+    others = " or ".join(f"--problem {name}" for name in takers(dataset.task))
+    if dataset.task == "regression":
         raise InputError(
             f"'{choices.data}' is a regression set (target '{dataset.target_name}'); "
-            "two classes are needed"
+            f"two classes are needed for {choices.problem}: take {others}"
         )
-    if choices.content is not None or choices.data not in cards:
-        flipped = choices.positive is not None and dataset.classes[0] > dataset.classes[1]
-    return Source(name=choices.data, dataset=dataset, classes=dataset.classes, flipped=flipped)
+    raise InputError(
+        f"'{choices.data}' has two classes (target '{dataset.target_name}'); a number to predict "
+        f"is needed for {choices.problem}: take {others}, or a set that 'mkldash data' lists "
+        "as regression"
+    )
 
 
-def _read_table(source: Path | bytes, name: str | None, options: dict[str, Any]) -> Dataset:
+def _read_table(
+    source: Path | bytes, name: str | None, options: dict[str, Any], task: str
+) -> Dataset:
     """A person's own table; `exclude_text` becomes the columns that it means."""
     chosen = dict(options)
     if chosen.pop("exclude_text", False):
@@ -154,7 +175,7 @@ def _read_table(source: Path | bytes, name: str | None, options: dict[str, Any])
             if kind == "text" and column not in kept
         ]
         chosen["exclude"] = [*chosen.get("exclude", ()), *text]
-    return read_csv(source, name=name, **chosen)
+    return read_csv(source, name=name, task=task, **chosen)
 
 
 def read_gram_source(choices: Choices) -> Source:

@@ -7,18 +7,26 @@ import functools
 import numpy as np
 
 from mkldash.datasets.synthetic import golden
-from mkldash.experiments.problem_kinds import ProblemKind, find_problem, make_weight_set
+from mkldash.experiments.problem_kinds import (
+    ProblemKind,
+    find_problem,
+    make_loss,
+    make_weight_set,
+)
 from mkldash.kernels.banks import make_terms
 from mkldash.kernels.building import build_bank
 from mkldash.kernels.cholesky import PROBE_ROWS
+from mkldash.kernels.products import product_family
 from mkldash.kernels.square import build_square
-from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.problem import Problem
 from mkldash.solvers.base import Solver
 from mkldash.solvers.driver import solve
 from mkldash.solvers.stopping import StopRule
 
-__all__ = ["warm_up", "warm_up_bank", "warm_up_once"]
+__all__ = ["warm_up", "warm_up_bank", "warm_up_family", "warm_up_once"]
+
+#: One p for each kind of mirror step: soft threshold, rescaling, powers, clip.
+NORMS = (1.0, 4.0 / 3.0, 1.6, 2.0)
 
 
 def warm_up(solver: Solver, storage: str, kind: ProblemKind | None = None) -> None:
@@ -31,21 +39,37 @@ def warm_up(solver: Solver, storage: str, kind: ProblemKind | None = None) -> No
     ----------
     solver : Solver
     storage : str
-        Of the bank to come; factors have loops of their own.
+        Of the kernels to come, see `mkldash.experiments.workload.Workload.storage`;
+        factors have loops of their own.
     kind : ProblemKind, optional
         Of the problem to come; default elastic-net.
     """
     kind = find_problem("elastic-net") if kind is None else kind
+    if kind.has_family:
+        _warm_up_products(solver, kind)
+        return
     X, y = golden()
     terms = make_terms("linear", ("x1", "x2", "x3", "x4"))
     factored = "factored" if storage == "factored" else "dense"
     banks = (build_bank(X, terms, storage=factored), build_square(X, terms[-1]))
     for bank in banks[storage == "square" :]:
-        weight_set = make_weight_set(kind, bank.n_kernels, 0.5)
-        problem = Problem(bank, y, Hinge(kind.C), weight_set, kind.rho)
+        weight_set = make_weight_set(kind, bank.n_kernels)
+        problem = Problem(bank, y, make_loss(kind), weight_set, kind.rho)
         if solver.supports(problem) is None:
             solve(solver, problem, stop=StopRule(tol=1e-12, max_iter=2))
             return
+
+
+def _warm_up_products(solver: Solver, kind: ProblemKind) -> None:
+    """`warm_up` for each kind of norm that the solver takes: they have steps of their own."""
+    X, _ = golden()
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    for p in NORMS:
+        family = product_family(X, ("x1", "x2", "x3", "x4"), degree=2, merged=p == 1.0)
+        problem = Problem(family, y, make_loss(kind), make_weight_set(kind, 0, p=p))
+        if solver.supports(problem) is None:
+            result = solve(solver, problem, stop=StopRule(tol=1e-12, max_iter=2))
+            family.decision(X, result.best.weights, result.best.alpha)
 
 
 @functools.cache
@@ -68,6 +92,13 @@ def warm_up_bank(*, probing: bool) -> None:
         X = np.tile(X[:, :2], (PROBE_ROWS // len(X) + 1, 1))
         build_bank(X, make_terms("linear", ("x1", "x2")), storage="auto")
         build_bank(X, make_terms("linear", ("x1", "x2")), storage="factored")
+
+
+@functools.cache
+def warm_up_family() -> None:
+    """Build a small family of products, as `warm_up_bank` does a bank."""
+    X, _ = golden()
+    product_family(X, degree=2)
 
 
 @functools.cache

@@ -14,23 +14,24 @@ from mkldash.datasets.splits import Split
 from mkldash.errors import InputError
 from mkldash.experiments.banks_of_choices import given_kernels, table_kernels
 from mkldash.experiments.choices import Choices
-from mkldash.experiments.problem_kinds import make_weight_set, probe, solvers_for
+from mkldash.experiments.problem_kinds import make_loss, make_weight_set, probe, solvers_for
+from mkldash.experiments.products_of_choices import table_products
 from mkldash.experiments.sources import Source, read_source
 from mkldash.kernels.banks import BANKS, SINGLE
 from mkldash.kernels.base import KernelBank
-from mkldash.kernels.normalization import (
-    Standardizer,
-)
-from mkldash.problems.losses.hinge import Hinge
+from mkldash.kernels.family import KernelFamily
+from mkldash.kernels.normalization import Standardizer
 from mkldash.problems.problem import Problem
-from mkldash.problems.weight_sets.elastic_net import ElasticNet
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import Solver
 from mkldash.solvers.stopping import StopRule
 
 Array = NDArray[np.float64]
 
-__all__ = ["Cancelled", "Workload", "prepare"]
+__all__ = ["PRODUCTS", "Cancelled", "Workload", "prepare"]
+
+#: What `Workload.storage` is for a family of products.
+PRODUCTS = "products"
 
 
 class Cancelled(Exception):
@@ -47,16 +48,17 @@ class Workload:
     source : Source
         The data set, with its name and classes.
     split : Split
-    bank : KernelBank
     bank_name : str
-        A name of `mkldash.kernels.banks.BANKS`, or "given".
+        A name of `mkldash.kernels.banks.BANKS`, "given" or "products".
     X_train : array, shape (n_train, n_features), or None
         Training rows as the kernels see them; None for given matrices.
     X_test : array, shape (n_test, n_features) or (n_given, n_test, n_train)
         Test rows as the kernels see them, or blocks of given matrices.
     y_train, y_test : array, shape (n_train,) and (n_test,)
-        Labels, -1 or +1.
+        Labels, -1 or +1; for regression the standardised target.
     standardizer : Standardizer or None
+    target : Standardizer or None
+        What standardised the target, its one column; None for labels.
     problem : Problem
     solver : Solver
     stop : StopRule
@@ -72,19 +74,34 @@ class Workload:
     choices: Choices
     source: Source
     split: Split
-    bank: KernelBank
     bank_name: str
     X_train: Array | None
     X_test: Array
     y_train: Array
     y_test: Array
     standardizer: Standardizer | None
+    target: Standardizer | None
     problem: Problem
     solver: Solver
     stop: StopRule
     notes: tuple[str, ...]
     bank_seconds: float
     sigma: float | None
+
+    @property
+    def bank(self) -> KernelBank:
+        """The kernels where they are a bank; an error for a family of products."""
+        return self.problem.bank
+
+    @property
+    def family(self) -> KernelFamily:
+        """The kernels as a family; a bank is wrapped."""
+        return self.problem.family
+
+    @property
+    def storage(self) -> str:
+        """How the kernels are stored: as `KernelBank.storage`, or "products"."""
+        return PRODUCTS if self.problem.has_family else self.problem.bank.storage
 
 
 def prepare(
@@ -123,8 +140,10 @@ def prepare(
         if progress is not None:
             progress(sentence)
 
-    loss = Hinge(choices.C)
-    ElasticNet(choices.eta)  # refuses an eta that cannot be used, before data are read
+    kind = choices.kind
+    loss = make_loss(kind, choices.C)
+    # Refuses an eta that cannot be used, before data are read.
+    make_weight_set(kind, 2, choices.eta, choices.p)
     stop = StopRule(tol=choices.tol, max_iter=choices.max_iter, time_limit=choices.time_limit)
     solver = make_solver(choices)
     check_bank_name(choices.bank)
@@ -138,10 +157,13 @@ def prepare(
         solver = make_solver(choices)
     parts = source.split(choices)
     y = source.dataset.y
-    kernels = given_kernels if source.kernels is not None else table_kernels
-    seen = kernels(choices, source, parts, say)
-    weight_set = make_weight_set(choices.kind, seen.bank.n_kernels, choices.eta)
-    problem = Problem(seen.bank, y[parts.train], loss, weight_set, choices.rho)
+    make_kernels = given_kernels if source.kernels is not None else table_kernels
+    seen = (table_products if kind.has_family else make_kernels)(choices, source, parts, say)
+    if seen.target is not None:
+        y = seen.target.transform(y[:, np.newaxis])[:, 0]
+    n_kernels = seen.kernels.n_kernels if isinstance(seen.kernels, KernelBank) else 0
+    weight_set = make_weight_set(kind, n_kernels, choices.eta, choices.p)
+    problem = Problem(seen.kernels, y[parts.train], loss, weight_set, choices.rho)
     reason = solver.supports(problem)
     if reason is not None:
         raise InputError(reason)
@@ -150,17 +172,17 @@ def prepare(
         choices=choices,
         source=source,
         split=parts,
-        bank=seen.bank,
         bank_name=seen.name,
         X_train=seen.X_train,
         X_test=seen.X_test,
         y_train=problem.y,
         y_test=y[parts.test],
         standardizer=seen.standardizer,
+        target=seen.target,
         problem=problem,
         solver=solver,
         stop=stop,
-        notes=tuple(dict.fromkeys((*source.dataset.notes, *seen.notes, *seen.bank.warnings))),
+        notes=tuple(dict.fromkeys((*source.dataset.notes, *seen.notes, *seen.kernels.warnings))),
         bank_seconds=seen.seconds,
         sigma=seen.sigma,
     )
@@ -177,11 +199,12 @@ def refuse_early(choices: Choices, solver: Solver) -> None:
     bank = choices.kind.bank if choices.bank is None else choices.bank
     if choices.gram is not None:
         return
-    takers = solvers_for(choices.problem, bank)
+    takers = solvers_for(choices.problem, bank, choices.p)
     if choices.solver not in takers:
-        reason = solver.supports(probe(choices.problem, bank != SINGLE))
+        reason = solver.supports(probe(choices.problem, bank != SINGLE, choices.p))
+        what = f"for {choices.problem}" if choices.kind.has_family else "for these kernels"
         way = ", or the bank single" if choices.kind.takes_rho and bank != SINGLE else ""
-        raise InputError(f"{reason}; for these kernels take the solver {' or '.join(takers)}{way}")
+        raise InputError(f"{reason}; {what} take the solver {' or '.join(takers)}{way}")
 
 
 def make_solver(choices: Choices) -> Solver:
@@ -202,8 +225,12 @@ def make_solver(choices: Choices) -> Solver:
     known = [f.name for f in dataclasses.fields(kind)]
     for name, _ in choices.solver_options:
         if name not in known:
-            raise InputError(f"{choices.solver} has no option '{name}'{suggest(name, known)}")
-    return kind(**dict(choices.solver_options))
+            raise InputError(
+                f"{choices.solver} has no option '{name}'{suggest(name, known)}; "
+                f"it has {', '.join(known) or 'none'}"
+            )
+    seeded = {"seed": int(choices.seed)} if "seed" in known else {}
+    return kind(**{**seeded, **dict(choices.solver_options)})
 
 
 def check_bank_name(bank: str | None) -> None:

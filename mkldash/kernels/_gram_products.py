@@ -6,9 +6,8 @@ Packed as in `_compiled`; M = a a' has its entries off the diagonal doubled, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from mkldash.kernels import _compiled, _compiled_products
 from mkldash.kernels._gram_search import GramTree
 from mkldash.kernels._product_bases import ProductBases
+from mkldash.kernels._product_predictors import BaseBlocks, BlockPredictor
 from mkldash.kernels._words import Words, word_blocks
 from mkldash.kernels.base import Array
 from mkldash.kernels.block_memory import BlockMemory
 from mkldash.kernels.dense import packed_size
 
 __all__ = [
-    "BaseBlocks",
     "GramCombined",
     "GramProducts",
     "GramWalk",
@@ -32,18 +31,6 @@ __all__ = [
 
 #: Bytes of prefix products that are multiplied at a time.
 _PIECE_BYTES = 16 * 2**20
-
-
-class BaseBlocks(Protocol):
-    """The base kernels between new rows and the training rows."""
-
-    def pieces(
-        self, new: ArrayLike, letters: Sequence[int]
-    ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        """Rows, and the unscaled blocks (len(letters), n_piece, n_rows) on them.
-
-        At least one piece, also when there are no letters or no new rows.
-        """
 
 
 class GramCombined:
@@ -172,20 +159,15 @@ class GramProducts(ProductBases):
         """sum_w weights_w K_w."""
         return GramCombined(self, words, weights)
 
-    def decision(self, new: ArrayLike, words: Words, weights: Array, a: Array) -> Array:
-        """sum_w weights_w K_w(new, rows) a, shape (n_new,)."""
+    def predictor(self, words: Words, weights: Array, a: Array) -> BlockPredictor:
+        """sum_w weights_w K_w(., rows) a, for new rows."""
         live = np.flatnonzero(weights)
         lengths = (words[live] >= 0).sum(axis=1)
         letters, places = np.unique(words[live], return_inverse=True)
         used = letters >= 0
         places = places.reshape(words[live].shape).astype(np.int64) - int((~used).sum())
         values = weights[live] * self._scale**lengths
-        out = []
-        for _, blocks in self._blocks.pieces(new, letters[used].tolist()):
-            columns = blocks.reshape(len(blocks), blocks.shape[1] * self.n_rows)
-            combined = _compiled_products.weighted_products(columns, places, values)
-            out.append(combined.reshape(-1, self.n_rows) @ a)
-        return np.concatenate(out)
+        return BlockPredictor(self._blocks, tuple(letters[used].tolist()), places, values, a)
 
 
 class GramWalk:

@@ -9,14 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mkldash.errors import InputError
 from mkldash.kernels import _compiled_products
 from mkldash.kernels._linear_search import LinearTree
 from mkldash.kernels._product_bases import ProductBases
+from mkldash.kernels._product_predictors import MonomialPredictor
 from mkldash.kernels._words import Words, n_orderings, n_products, word_blocks
 from mkldash.kernels.base import Array
 from mkldash.kernels.block_memory import BlockMemory
-from mkldash.kernels.normalization import as_features
 
 __all__ = ["FeatureCombined", "LinearProducts", "LinearWalk", "linear_bytes"]
 
@@ -214,23 +213,10 @@ class LinearProducts(ProductBases):
         """sum_w weights_w K_w, through the features."""
         return FeatureCombined(self, words, weights)
 
-    def decision(self, new: ArrayLike, words: Words, weights: Array, a: Array) -> Array:
-        """sum_w weights_w K_w(new, rows) a, shape (n_new,)."""
-        rows = as_features(new)
-        if rows.shape[1] != self.n_base:
-            raise InputError(
-                f"new rows have {rows.shape[1]} columns, the training rows {self.n_base}"
-            )
-        columns = np.ascontiguousarray((rows * self._scale).T)
+    def predictor(self, words: Words, weights: Array, a: Array) -> MonomialPredictor:
+        """sum_w weights_w K_w(., rows) a, for new rows."""
         inner = weights * _compiled_products.product_sums(self.columns, words, a)
-        out = np.zeros(len(rows))
-        step = max(1, _PIECE_BYTES // (8 * max(1, len(rows))))
-        for low in range(0, len(words), step):
-            part, some = words[low : low + step], inner[low : low + step]
-            out += some @ _compiled_products.products(
-                columns, np.ascontiguousarray(part), np.ones(len(rows)), np.ones(len(part))
-            )
-        return out
+        return MonomialPredictor(self.n_base, self._scale, words, inner)
 
 
 class LinearWalk:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from mkldash.kernels._product_predictors import ProductPredictor
 from mkldash.kernels._words import Words
 from mkldash.kernels.base import Array, CombinedKernel
 
@@ -116,8 +116,8 @@ class ProductBases(abc.ABC):
         """sum_w weights_w K_w."""
 
     @abc.abstractmethod
-    def decision(self, new: ArrayLike, words: Words, weights: Array, a: Array) -> Array:
-        """sum_w weights_w K_w(new, rows) a, shape (n_new,)."""
+    def predictor(self, words: Words, weights: Array, a: Array) -> ProductPredictor:
+        """sum_w weights_w K_w(., rows) a, for new rows."""
 
 
 def clipped(values: Array) -> Array:

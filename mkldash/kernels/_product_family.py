@@ -12,6 +12,7 @@ from mkldash.errors import InputError
 from mkldash.kernels import _compiled_products
 from mkldash.kernels._product_bases import ProductBases, clipped
 from mkldash.kernels._product_facts import FamilyFacts
+from mkldash.kernels._product_predictors import ProductPredictor
 from mkldash.kernels._product_search import best_first
 from mkldash.kernels._words import (
     Words,
@@ -214,8 +215,15 @@ class ProductFamily(KernelFamily):
         weights : Weights
         a : array-like, shape (n_rows,)
         """
+        return self.predictor(weights, a).decision(X_new)
+
+    def predictor(self, weights: Weights, a: ArrayLike) -> ProductPredictor:
+        """`decision` at these weights and a, to be kept: it holds no Gram matrix.
+
+        Over linear base kernels it is a polynomial and holds no training row either.
+        """
         words, factors = self._words(weights.keys)
-        return self._bases.decision(X_new, words, factors * weights.values, self._coefficients(a))
+        return self._bases.predictor(words, factors * weights.values, self._coefficients(a))
 
     def stored(self, word: Sequence[int]) -> tuple[int, ...]:
         """The key of a word."""

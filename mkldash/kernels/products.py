@@ -10,12 +10,7 @@ from numpy.typing import ArrayLike
 
 from mkldash.errors import InputError
 from mkldash.kernels import _compiled
-from mkldash.kernels._gram_products import (
-    BaseBlocks,
-    GramProducts,
-    diagonal_positions,
-    gram_bytes,
-)
+from mkldash.kernels._gram_products import GramProducts, diagonal_positions, gram_bytes
 from mkldash.kernels._linear_products import LinearProducts, linear_bytes
 from mkldash.kernels._product_blocks import GivenBlocks, TermBlocks
 from mkldash.kernels._product_facts import (
@@ -28,6 +23,7 @@ from mkldash.kernels._product_facts import (
     mean_diagonal,
 )
 from mkldash.kernels._product_family import ProductFamily
+from mkldash.kernels._product_predictors import BaseBlocks, ProductPredictor
 from mkldash.kernels.base import Array, KernelTerm
 from mkldash.kernels.checks import PLAIN_SIZES, as_matrices, check_gram, check_size
 from mkldash.kernels.dense import packed_size
@@ -39,6 +35,7 @@ __all__ = [
     "HIGHEST_DEGREE",
     "FamilyFacts",
     "ProductFamily",
+    "ProductPredictor",
     "product_family",
     "product_family_of",
     "product_family_of_terms",

@@ -15,8 +15,9 @@ _MOST_STEPS = 200
 
 
 @njit(cache=True, nogil=True)
-def _mass(z: Array, lam: float, top: float, m: float) -> float:
-    """Sum of grad Psi*((z - lam)_+), with top = max(z) - lam > 0 taken out of the powers."""
+def _mass(z: Array, lam: float, m: float) -> float:
+    """Sum of grad Psi*((z - lam)_+), lam below the largest entry."""
+    top = z.max() - lam
     powers = 0.0
     masses = 0.0
     for i in range(z.shape[0]):
@@ -28,60 +29,6 @@ def _mass(z: Array, lam: float, top: float, m: float) -> float:
             powers += power * share
     # ||w||_m^(2-m) sum w^(m-1), by the shares of the largest.
     return top * powers ** ((2.0 - m) / m) * masses
-
-
-@njit(cache=True, nogil=True)
-def soft_threshold(z: Array, m: float) -> float:
-    """lam >= 0 with sum grad Psi*((z - lam)_+) = 1 (MATH 1.2, nu = 1).
-
-    Parameters
-    ----------
-    z : array, shape (s,)
-        Not negative, with a mass above 1 at lam = 0.
-    m : float
-        r/(r - 1), above 1 and large: shares are taken before powers.
-
-    Returns
-    -------
-    float
-        From the side where the mass is at most 1.
-    """
-    largest = 0.0
-    for i in range(z.shape[0]):
-        largest = max(largest, z[i])
-    # The largest coordinate alone has mass `top`, and each of s at most as much:
-    # the mass is between top and s top.
-    low, high = 0.0, max(largest - 1.0 / z.shape[0], 0.0)
-    f_low = _mass(z, low, largest - low, m) - 1.0
-    if f_low <= 0.0:
-        return 0.0
-    f_high = _mass(z, high, largest - high, m) - 1.0
-    if f_high > 0.0:  # by rounding
-        return high
-    side = 0
-    for _ in range(_MOST_STEPS):
-        if high - low <= 2e-16 * largest or f_high == 0.0:
-            break
-        # Illinois: a secant that halves the end which stays.
-        middle = (low * f_high - high * f_low) / (f_high - f_low)
-        if not low < middle < high:
-            middle = 0.5 * (low + high)
-            if middle == low or middle == high:
-                break
-        f = _mass(z, middle, largest - middle, m) - 1.0
-        if f > 0.0:
-            low, f_low = middle, f
-            if side == 1:
-                f_high *= 0.5
-            side = 1
-        else:
-            high, f_high = middle, f
-            if side == -1:
-                f_low *= 0.5
-            side = -1
-            if f > -4e-16:
-                break
-    return high
 
 
 @njit(cache=True, nogil=True)
@@ -109,8 +56,8 @@ def _shrunk(z: float, c: float, nu: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _excess(z: Array, lam: float, nu: float, out: Array) -> float:
-    """||theta||_nu - 1 with theta_i + lam nu theta_i^(nu-1) = z_i, theta into `out`."""
+def _norm(z: Array, lam: float, nu: float, out: Array) -> float:
+    """||theta||_nu with theta_i + lam nu theta_i^(nu-1) = z_i, theta into `out`."""
     largest = 0.0
     for i in range(z.shape[0]):
         out[i] = _shrunk(z[i], lam * nu, nu)
@@ -118,7 +65,69 @@ def _excess(z: Array, lam: float, nu: float, out: Array) -> float:
     total = 0.0
     for i in range(z.shape[0]):
         total += (out[i] / largest) ** nu
-    return largest * total ** (1.0 / nu) - 1.0
+    return largest * total ** (1.0 / nu)
+
+
+@njit(cache=True, nogil=True)
+def _excess(z: Array, lam: float, exponent: float, out: Array) -> float:
+    """What is too much at lam; falls as lam grows.  Mass if `out` is empty, else norm."""
+    if out.shape[0] == 0:
+        return _mass(z, lam, exponent) - 1.0
+    return _norm(z, lam, exponent, out) - 1.0
+
+
+@njit(cache=True, nogil=True)
+def _root(z: Array, low: float, high: float, exponent: float, out: Array) -> float:
+    """Where `_excess` is zero in [low, high], from the side where it is not above."""
+    f_low = _excess(z, low, exponent, out)
+    f_high = _excess(z, high, exponent, out)
+    if f_high > 0.0:  # by rounding
+        return high
+    side = 0
+    for _ in range(_MOST_STEPS):
+        if high - low <= 2e-16 * high:
+            break
+        # Illinois: a secant that halves the end which stays.
+        middle = (low * f_high - high * f_low) / (f_high - f_low)
+        if not low < middle < high:
+            middle = 0.5 * (low + high)
+            if middle == low or middle == high:
+                break
+        f = _excess(z, middle, exponent, out)
+        if f > 0.0:
+            low, f_low = middle, f
+            if side == 1:
+                f_high *= 0.5
+            side = 1
+        else:
+            high, f_high = middle, f
+            if side == -1:
+                f_low *= 0.5
+            side = -1
+            if f > -4e-16:
+                break
+    return high
+
+
+@njit(cache=True, nogil=True)
+def soft_threshold(z: Array, m: float) -> float:
+    """lam >= 0 with sum grad Psi*((z - lam)_+) = 1 (MATH 1.2, nu = 1).
+
+    Parameters
+    ----------
+    z : array, shape (s,)
+        Not negative, with a mass above 1 at lam = 0.
+    m : float
+        r/(r - 1), above 1 and large: shares are taken before powers.
+
+    Returns
+    -------
+    float
+        From the side where the mass is at most 1.
+    """
+    # The largest coordinate alone has mass max(z) - lam, and each of s at most as much.
+    high = max(z.max() - 1.0 / z.shape[0], 0.0)
+    return _root(z, 0.0, high, m, np.empty(0))
 
 
 @njit(cache=True, nogil=True)
@@ -138,35 +147,7 @@ def onto_ball(z: Array, nu: float) -> Array:
     """
     out = np.empty_like(z)
     low, high = 0.0, 1.0
-    f_low = _excess(z, low, nu, out)
-    f_high = _excess(z, high, nu, out)
-    for _ in range(_MOST_STEPS):
-        if f_high <= 0.0:
-            break
-        low, f_low = high, f_high
-        high *= 4.0
-        f_high = _excess(z, high, nu, out)
-    side = 0
-    for _ in range(_MOST_STEPS):
-        if high - low <= 2e-16 * high:
-            break
-        middle = (low * f_high - high * f_low) / (f_high - f_low)
-        if not low < middle < high:
-            middle = 0.5 * (low + high)
-            if middle == low or middle == high:
-                break
-        f = _excess(z, middle, nu, out)
-        if f > 0.0:
-            low, f_low = middle, f
-            if side == 1:
-                f_high *= 0.5
-            side = 1
-        else:
-            high, f_high = middle, f
-            if side == -1:
-                f_low *= 0.5
-            side = -1
-            if f > -4e-16:
-                break
-    _excess(z, high, nu, out)
+    while _excess(z, high, nu, out) > 0.0:
+        low, high = high, 4.0 * high
+    _norm(z, _root(z, low, high, nu, out), nu, out)
     return out

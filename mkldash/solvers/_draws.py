@@ -18,9 +18,9 @@ Array = NDArray[np.float64]
 __all__ = ["adaptive_step", "ideal_draw", "take", "uniform_draw"]
 
 
-def adaptive_step(geometry: MirrorMap, at: Iterate) -> float:
-    """sqrt((r - 1) / sum of ||ghat_j||^2), MATH 1.2; 0 while there was no gradient."""
-    return math.sqrt((geometry.r - 1.0) / at.squares) if at.squares > 0.0 else 0.0
+def adaptive_step(geometry: MirrorMap, squares: float) -> float:
+    """sqrt((r - 1) / squares) with the sum of ||ghat_j||^2, MATH 1.2; 0 without a gradient."""
+    return math.sqrt((geometry.r - 1.0) / squares) if squares > 0.0 else 0.0
 
 
 def take(at: Iterate, drawn: Drawn, eta: float) -> Drawn:

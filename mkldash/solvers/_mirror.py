@@ -172,7 +172,7 @@ class MirrorSolver(Solver):
             whole=zero,
             block=zero,
             previous=zero,
-            squares=0.0,
+            squares=(0.0, 0.0, 0.0),
             generator=_state_of(np.random.default_rng(self._seed())),
             standing=_BEFORE,
         )

@@ -101,3 +101,8 @@ class MirrorSnapshot(Snapshot):
     def bounds_evaluated(self) -> bool:
         """Whether the lower bound and the averages are of this iteration."""
         return self.certified
+
+    @property
+    def settles(self) -> bool:
+        """No: the best point of a thousand steps may be the next one's."""
+        return False

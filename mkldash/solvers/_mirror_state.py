@@ -64,8 +64,9 @@ class Checkpoint:
     whole, block, previous : array, shape (n_keys,)
         Sums of the iterates: of all, since the last power of two, and between
         the two powers of two before that.
-    squares : float
-        Sum of the squared norms of the gradient estimates.
+    squares : tuple of float
+        Sums of the squared norms of the gradient estimates, over the same three
+        ranges.
     generator : tuple of int
         State of the random generator.
     standing : Standing
@@ -78,7 +79,7 @@ class Checkpoint:
     whole: Array
     block: Array
     previous: Array
-    squares: float
+    squares: tuple[float, float, float]
     generator: tuple[int, ...]
     standing: Standing
 
@@ -111,7 +112,7 @@ class Iterate:
         self.theta, self.z = checkpoint.theta.copy(), checkpoint.z.copy()
         self._whole, self._block = checkpoint.whole.copy(), checkpoint.block.copy()
         self._previous = checkpoint.previous.copy()
-        self.squares = checkpoint.squares
+        self._squares = checkpoint.squares
         self._supports: dict[str, tuple[NDArray[np.intp], tuple[Key, ...]]] = {}
         self.ridge = Ridge(self.family, problem.y, self.keys, self.theta, follows=self._follows)
 
@@ -130,6 +131,23 @@ class Iterate:
             for name in ("theta", "z", "_whole", "_block", "_previous"):
                 setattr(self, name, np.concatenate([getattr(self, name), zero]))
         return found
+
+    def see(self, size: float) -> None:
+        """Count a gradient estimate of this norm, before its step."""
+        whole, block, previous = self._squares
+        if (self.iteration + 1) & self.iteration == 0:
+            block, previous = 0.0, block
+        self._squares = whole + size**2, block + size**2, previous
+
+    @property
+    def squares(self) -> float:
+        """Sum of the squared norms of all gradient estimates seen."""
+        return self._squares[0]
+
+    @property
+    def recent_squares(self) -> float:
+        """The same for those that `average` covers: since the power of two before the last."""
+        return self._squares[1] + self._squares[2]
 
     def step_one(self, position: int, amount: float) -> None:
         """z <- z + amount e_position, back into the ball, solve, add to the sums."""
@@ -211,7 +229,7 @@ class Iterate:
         return Checkpoint(
             iteration=self.iteration,
             keys=tuple(self.keys),
-            squares=self.squares,
+            squares=self._squares,
             generator=generator,
             standing=standing,
             **arrays,

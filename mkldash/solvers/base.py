@@ -146,6 +146,11 @@ class Snapshot:
         """Whether both bounds were evaluated at this iteration, or only carried on."""
         return True
 
+    @property
+    def settles(self) -> bool:
+        """Whether bounds that stand still for long will stay; draws may move them yet."""
+        return True
+
 
 def new_cancel_flag() -> NDArray[np.uint8]:
     """A one-byte array; set it to 1 from any thread and the run ends soon."""

@@ -30,7 +30,7 @@ class FullGradient(MirrorSolver):
     Parameters
     ----------
     step : float
-        Factor on the adaptive step.
+        Factor on the step of the rule "recent" (see mirror descent).
     certify_every, search_nodes
         See `MirrorSolver`.
     """
@@ -68,8 +68,8 @@ class FullGradient(MirrorSolver):
         family = at.family
         gradient = 0.5 * family.all_forms(at.ridge.a)
         size = geometry.gradient_norm(gradient)
-        at.squares += size**2
-        eta = self.step * adaptive_step(geometry, at)
+        at.see(size)
+        eta = self.step * adaptive_step(geometry, at.recent_squares)
         totals = family.degree_totals(at.ridge.a)
         at.step_all(eta * gradient)
         total = float(totals.sum())

@@ -18,7 +18,7 @@ from mkldash.solvers.base import option
 
 __all__ = ["MirrorSnapshot", "RandomizedMirrorDescent"]
 
-_RULES = ("adaptive", "theoretical")
+_RULES = ("recent", "adaptive", "theoretical")
 _SAMPLINGS = ("ideal", "uniform")
 
 
@@ -32,10 +32,12 @@ class RandomizedMirrorDescent(MirrorSolver):
         Of the draws.
     step : float
         Factor on the step of the rule.
-    step_rule : {"adaptive", "theoretical"}
-        Adaptive: eta_k = sqrt((r - 1) / sum of ||ghat_j||^2 up to k).
-        Theoretical: the constant sqrt(2 delta (r - 1) / (B T)), which is far
-        too small in practice (MATH 1.2).
+    step_rule : {"recent", "adaptive", "theoretical"}
+        Adaptive: eta_k = sqrt((r - 1) / sum of ||ghat_j||^2 up to k), which never
+        forgets the large gradients of the first steps.  Recent: the same with
+        the sum over the steps that the average covers, so that their regret has
+        the same bound.  Theoretical: the constant sqrt(2 delta (r - 1) / (B T)),
+        which is far too small in practice (MATH 1.2).
     horizon : int
         T of the theoretical step.
     sampling : {"ideal", "uniform"}
@@ -57,9 +59,10 @@ class RandomizedMirrorDescent(MirrorSolver):
         1.0, "Step factor", "a positive factor on the step of the rule", bounds=(1e-3, 1e3)
     )
     step_rule: str = option(
-        "adaptive",
+        "recent",
         "Step rule",
-        "adaptive: from the gradients seen; theoretical: the constant of the proof, far too small",
+        "recent: from the gradients of the averaged steps; adaptive: from all gradients; "
+        "theoretical: the constant of the proof, far too small",
         choices=_RULES,
     )
     horizon: int = option(
@@ -95,13 +98,14 @@ class RandomizedMirrorDescent(MirrorSolver):
         self, problem: Problem, geometry: MirrorMap, at: Iterate, rng: np.random.Generator
     ) -> Drawn:
         drawn = ideal_draw(at, rng) if self.sampling == "ideal" else uniform_draw(at, rng)
-        at.squares += drawn.gradient**2
+        at.see(drawn.gradient)
         return take(at, drawn, self._step_size(problem, geometry, at))
 
     def _step_size(self, problem: Problem, geometry: MirrorMap, at: Iterate) -> float:
         """eta of this step, MATH 1.2."""
-        if self.step_rule == "adaptive":
-            return self.step * adaptive_step(geometry, at)
+        if self.step_rule != "theoretical":
+            squares = at.recent_squares if self.step_rule == "recent" else at.squares
+            return self.step * adaptive_step(geometry, squares)
         bound = self._second_moment(problem)
         if bound <= 0.0:
             return 0.0

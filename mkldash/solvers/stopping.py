@@ -96,7 +96,7 @@ class StopWatch:
             return Status.ITERATION_LIMIT
         if self._rule.time_limit is not None and snapshot.elapsed >= self._rule.time_limit:
             return Status.TIME_LIMIT
-        if not snapshot.bounds_evaluated:
+        if not (snapshot.bounds_evaluated and snapshot.settles):
             return None
         self._bounds.append((upper, lower))
         if len(self._bounds) == self._bounds.maxlen and self._stalled():

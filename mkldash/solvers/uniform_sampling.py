@@ -20,14 +20,14 @@ __all__ = ["UniformSampling"]
 
 @dataclass(frozen=True)
 class UniformSampling(MirrorSolver):
-    """Mirror descent with every word equally likely, and the adaptive step.
+    """Mirror descent with every word equally likely, and the step rule "recent".
 
     Parameters
     ----------
     seed : int
         Of the draws.
     step : float
-        Factor on the adaptive step.
+        Factor on the step.
     certify_every, search_nodes
         See `MirrorSolver`.
 
@@ -61,5 +61,5 @@ class UniformSampling(MirrorSolver):
         self, problem: Problem, geometry: MirrorMap, at: Iterate, rng: np.random.Generator
     ) -> Drawn:
         drawn = uniform_draw(at, rng)
-        at.squares += drawn.gradient**2
-        return take(at, drawn, self.step * adaptive_step(geometry, at))
+        at.see(drawn.gradient)
+        return take(at, drawn, self.step * adaptive_step(geometry, at.recent_squares))

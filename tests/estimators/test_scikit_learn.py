@@ -21,6 +21,7 @@ from mkldash import (
     ElasticNetMKLClassifier,
     LearntPolynomialKernel,
     NeighborhoodKernelClassifier,
+    PolynomialMKLRegressor,
     PolynomialRidge,
 )
 from mkldash.estimators.base import KernelClassifier
@@ -45,6 +46,11 @@ def checks() -> Iterator[Any]:
         ),
         "polynomial ridge": PolynomialRidge(),
         "polynomial ridge, raw": PolynomialRidge(2, penalty=0.1, growth=1, standardize=False),
+        "polynomial mkl": PolynomialMKLRegressor(tol=0.05),
+        "polynomial mkl, ordered": PolynomialMKLRegressor(2, p=1.5, penalty=0.1, tol=0.05),
+        "polynomial mkl, kernels": PolynomialMKLRegressor(
+            2, kernels=[Gaussian(1.0), Linear()], standardize=False, max_iter=100
+        ),
         "learnt polynomial": LearntPolynomialKernel(),
         "learnt polynomial, pure": LearntPolynomialKernel(3, offset=0.0, center=1, radius=0.5),
     }.items():
@@ -227,6 +233,7 @@ def test_the_package_gives_the_estimator_when_asked() -> None:
     assert mkldash.KernelStack is estimators.KernelStack
     assert mkldash.LearntPolynomialKernel is estimators.LearntPolynomialKernel
     assert mkldash.NeighborhoodKernelClassifier is estimators.NeighborhoodKernelClassifier
+    assert mkldash.PolynomialMKLRegressor is estimators.PolynomialMKLRegressor
     assert mkldash.PolynomialRidge is estimators.PolynomialRidge
     with pytest.raises(AttributeError, match="no attribute 'Classifier'"):
         mkldash.Classifier  # noqa: B018
