@@ -50,7 +50,7 @@ PENALTIES, GROWTHS = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5), (2.0, 4.0)
 
 #: Iterations of a solver: the same while parameters are tried and at last, as stopping
 #: early is part of what the parameters are tuned to.
-ITERATIONS = 2000
+ITERATIONS = 1000
 
 #: Relative gap at which a solver may end before.
 TOL = 1e-3
