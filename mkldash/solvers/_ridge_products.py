@@ -18,8 +18,9 @@ __all__ = ["Products"]
 _BLOCK = 4096
 
 #: Weight times trace below which a product of rank one is left out of the solve.  K + I >= I,
-#: so a thousand of them move a by 1e-13 of itself; at p = 1 most weights are smaller still.
-_NEGLIGIBLE = 1e-16
+#: so a thousand of them move a by 1e-10 of itself; at p = 1 most weights are smaller still.
+#: Without them the weights are in the ball too: the primal value stays an upper bound.
+_NEGLIGIBLE = 1e-13
 
 
 class Products:
