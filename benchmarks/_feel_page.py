@@ -46,7 +46,8 @@ _HOOKS = """
   const feel = window.feel = {now, data: {}, painted: {}, runs: [], pressed: [], released: []}
   const models = Bokeh.documents.flatMap((d) => [...d.all_models])
   const figures = models.filter((m) => m.type == "Figure")
-  const bounds = figures.find((f) => ["bounds", "neighborhood-bounds"].includes(f.name))
+  const names = ["bounds", "neighborhood-bounds", "objective-bounds"]
+  const bounds = figures.find((f) => names.includes(f.name))
   const views = new Map()
   for (const view of Bokeh.index.all_views()) {
     if (view.repainted && !views.has(view.model)) { views.set(view.model, view) }
@@ -175,6 +176,11 @@ APPS = {
             "neighborhood_kernel", "price of leaving", "rho", lambda at: float(f"{10**at:.3g}"),
             "data=ionosphere&solver=accelerated&speed=1000",
             "data=pima&solver=level&tol=1e-9&max_iter=5000&speed=1000",
+        ),
+        App(
+            "mirror_descent", "Penalty of products", "penalty", lambda at: float(f"{10**at:.3g}"),
+            "data=known-products&tol=0.05&speed=1000",
+            "data=diabetes&tol=1e-9&max_iter=20000&speed=1000",
         ),
     )
 }  # fmt: skip

@@ -7,16 +7,23 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import Solver
 
-__all__ = ["OPTION", "Choice", "solver_options"]
+__all__ = ["OPTION", "Choice", "solver_defaults", "solver_options"]
 
 #: Prefix of a solver's hyper-parameters, in the state and in the URL.
 OPTION = "o."
+
+#: Hyper-parameters of which a page has its own default: what a person watches shall
+#: be certified more often.
+WATCHED: Mapping[str, Any] = MappingProxyType({"certify_every": 10})
+
+#: Those that a page has a choice of its own for.
+ELSEWHERE = frozenset({"seed"})
 
 #: An empty tuple of names in a URL.
 NOTHING = "none"
@@ -140,12 +147,18 @@ def solver_options(solver: str) -> tuple[Choice, ...]:
     return _options_of(available_solvers()[solver])
 
 
+def solver_defaults(solver: str) -> dict[str, Any]:
+    """Defaults of those hyper-parameters in the library, where a page may have others."""
+    kind = available_solvers()[solver]
+    return {f.name: f.default for f in dataclasses.fields(kind) if f.init}
+
+
 @functools.cache
 def _options_of(kind: type[Solver]) -> tuple[Choice, ...]:
     hints = get_type_hints(kind)
     found = []
     for field in dataclasses.fields(kind):
-        if not field.init:
+        if not field.init or field.name in ELSEWHERE:
             continue
         kinds = set(get_args(hints[field.name])) or {hints[field.name]}
         plain = kinds - {NoneType}
@@ -153,7 +166,7 @@ def _options_of(kind: type[Solver]) -> tuple[Choice, ...]:
             Choice(
                 name=OPTION + field.name,
                 kind=_kind_of(plain),
-                default=field.default,
+                default=WATCHED.get(field.name, field.default),
                 label=str(field.metadata.get("label", field.name.replace("_", " "))),
                 help=str(field.metadata.get("help", "")),
                 bounds=field.metadata.get("bounds"),

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mkldash.apps.methods import measured
 from mkldash.apps.scoring import GRID as GRID_PLACES
 from mkldash.apps.scoring import grid_places
 from mkldash.experiments.rho_sweep import GRID, SweepPoint, sweep
@@ -31,7 +32,7 @@ from mkldash.streaming import Job, Session, State, Trace
 from mkldash.streaming.control import UNLIMITED, Control
 from mkldash.streaming.session import BUILD_SLOTS, COMPUTE_SLOTS
 from mkldash.streaming.worker import Worker
-from mkldash.views.base import Points, RhoSweep, Rival
+from mkldash.views.base import Baseline, Points, RhoSweep, Rival
 
 __all__ = ["RIVAL_SECONDS", "Companions", "Plan", "blank_sweep"]
 
@@ -65,6 +66,8 @@ class Plan:
         Everything but rho that a sweep depends on; None: no sweep.
     points : Points or None
         For data with two features.
+    baselines : bool
+        Whether other methods are measured on the same rows.
     """
 
     workload: Workload
@@ -72,6 +75,7 @@ class Plan:
     start: WarmStart | None = None
     sweep_key: tuple[object, ...] | None = None
     points: Points | None = None
+    baselines: bool = False
 
 
 class Companions:
@@ -92,6 +96,7 @@ class Companions:
         self._session: Session | None = None  # whose rivals these are
         self._rivals: dict[Solver, Rival] = {}
         self._shown: tuple[Rival, ...] = ()
+        self._methods: tuple[Baseline, ...] = ()
         self._sweep_key: tuple[object, ...] | None = None
         self._points: dict[float, SweepPoint] = {}
         self._sweep: RhoSweep | None = None
@@ -109,6 +114,10 @@ class Companions:
     def rivals(self, session: Session) -> tuple[Rival, ...]:
         """Runs of other solvers beside `session`, as far as they have begun."""
         return self._shown if session is self._session else ()
+
+    def baselines(self, session: Session) -> tuple[Baseline, ...]:
+        """Other methods on the rows of `session`, as far as they are measured."""
+        return self._methods if session is self._session else ()
 
     def sweep(self, key: tuple[object, ...] | None) -> RhoSweep | None:
         """What was found over rho for `key`; None before anything was."""
@@ -228,7 +237,7 @@ class Companions:
         job = session.job
         plan = None if job is None else make(job)
         if session is not self._session:
-            self._session, self._rivals = session, {}
+            self._session, self._rivals, self._methods = session, {}, ()
         if plan is None or job is None:
             self._shown = ()
             return
@@ -240,6 +249,31 @@ class Companions:
                 self._race(solver, plan, job, control)
         if plan.sweep_key is not None:
             self._run_sweep(plan, control)
+        if plan.baselines:
+            self._measure(plan, control)
+
+    def _measure(self, plan: Plan, control: Control) -> None:
+        """Other methods on the same rows, one after another."""
+        for methods in measured(
+            plan.workload,
+            control.cancel,
+            turn=functools.partial(self._turn, control),
+            run=lambda solver, problem, stop: self._solve(
+                solver, problem, None, stop, control, Trace(budget=1)
+            ),
+        ):
+            self._methods = methods
+            self._notice(at_once=True)
+
+    @contextlib.contextmanager
+    def _turn(self, control: Control) -> Iterator[None]:
+        """Everybody's turn to compute."""
+        ticket = control.take(COMPUTE_SLOTS, lambda: not control.cancel[0])
+        try:
+            yield
+        finally:
+            if ticket is not None:
+                COMPUTE_SLOTS.release(ticket)
 
     def _race(self, solver: Solver, plan: Plan, job: Job, control: Control) -> None:
         """One other solver on the shown problem, without a pace."""
@@ -277,15 +311,7 @@ class Companions:
         ) -> Result | None:
             return self._solve(solver, problem, start, stop, control, Trace(budget=1))
 
-        @contextlib.contextmanager
-        def turn() -> Iterator[None]:
-            ticket = control.take(COMPUTE_SLOTS, lambda: not control.cancel[0])
-            try:
-                yield
-            finally:
-                if ticket is not None:
-                    COMPUTE_SLOTS.release(ticket)
-
+        turn = functools.partial(self._turn, control)
         steps = sweep(plan.workload, missing, places=places, start=plan.start, run=run, turn=turn)
         for point in steps:
             if control.cancel[0]:

@@ -23,9 +23,10 @@ from mkldash.apps.log import Log
 from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Player, Shown
 from mkldash.apps.pump import Pump
+from mkldash.apps.recipe import RecipeCard
 from mkldash.apps.saved import as_csv
 from mkldash.apps.sidebar import Sidebar
-from mkldash.apps.state import COSMETIC, AppState
+from mkldash.apps.state import COSMETIC, AppState, taken
 from mkldash.apps.table_controls import read_ahead
 from mkldash.apps.words import Report, report
 from mkldash.datasets.tables import check_upload
@@ -72,6 +73,7 @@ class Dashboard:
         self.bar.on_message = self._command
         self.sidebar = Sidebar(state, self._choose, self._take_table, self._defaults)
         self.log = Log()
+        self.recipe = RecipeCard()
         self.pump = Pump(
             self._draw,
             on_leave=self.player.leave,
@@ -101,7 +103,9 @@ class Dashboard:
             variant="outlined", size="small", icon=_SAVE_ICON, margin=(4, 8),
         )  # fmt: skip
         self.gallery.layout.append(
-            ui.card(ui.heading("What happened"), self.log.layout, save, name="log")
+            ui.card(
+                ui.heading("What happened"), self.log.layout, save, self.recipe.part, name="log"
+            )
         )
         main = pn.Column(
             ui.card(self.board, self.bar, name="player"),
@@ -172,11 +176,11 @@ class Dashboard:
     def _say_moved(self, before: AppState) -> None:
         """Say that kernels which the solver does not take moved it to one that does."""
         state = self.player.state
-        if state["bank"] != before["bank"] and state["solver"] != before["solver"]:
+        if state.kernels != before.kernels and state["solver"] != before["solver"]:
             old, new = (s.solvers()[s["solver"]] for s in (before, state))
-            kernels = "one kernel" if state.single else "several kernels"
-            taken = before["solver"] in state.solvers()
-            why = "Back to" if taken else f"{old} does not take"
+            kernels = taken(state.kernels)
+            known = before["solver"] in state.solvers()
+            why = "Back to" if known else f"{old} does not take"
             self.log.say(f"{why} {kernels}: {new} solves now.")
 
     def _choose_data(self, name: str) -> None:
@@ -373,6 +377,7 @@ class Dashboard:
         query = self._wanted_query()
         if query != self._query:
             self._query = self.board.query = query
+        self.recipe.follow(self.player.shown().session)
         self.log.follow(self.player.current)
         for sentence in self.player.companions.sentences():
             self.log.say(sentence)

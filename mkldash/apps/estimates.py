@@ -14,6 +14,9 @@ from mkldash.experiments.choices import DEFAULT_MEMORY_LIMIT
 from mkldash.kernels.banks import BANKS, SINGLE, make_terms
 from mkldash.kernels.building import estimate_memory
 from mkldash.kernels.prediction import CHUNK_BYTES
+from mkldash.kernels.products import family_size
+from mkldash.solvers.mirror_descent import will_not_converge
+from mkldash.views._names import count
 
 __all__ = ["data_note", "memory_note", "size", "train_rows"]
 
@@ -96,12 +99,38 @@ def _in_signs(formula: str) -> str:
     return formula
 
 
+def _family_note(state: AppState, train: int, features: int) -> str:
+    """How many products there are, what they take, and whether a run will converge."""
+    degree, p = int(state["degree"]), float(state["p"])
+    found = family_size(train, features, degree, merged=p == 1.0)
+    kinds = (
+        f"{count(found.n_keys)} kernels, as all orders of a product are one"
+        if found.n_keys != found.n_words
+        else "each order of a product is a kernel of its own"
+    )
+    text = (
+        f"Products of up to {degree} of {features} features: {count(found.n_words)} words, "
+        f"{kinds}; none is listed. Memory: {size(found.nbytes)}; the limit is "
+        f"{size(DEFAULT_MEMORY_LIMIT)}."
+    )
+    if found.nbytes > DEFAULT_MEMORY_LIMIT:
+        text += " <b>Too much: take fewer rows or a smaller D.</b>"
+    if will_not_converge(p, found.n_keys):
+        text += (
+            " <b>p is above 4/3 and there are more than 1,000 kernels: the bound on the error "
+            "grows with their number, so convergence is not to be expected.</b>"
+        )
+    return text
+
+
 def memory_note(state: AppState) -> str:
     """Number of kernels, and the memory that they take, as HTML."""
     shape = _shape(state)
     if shape is None:
         return ""
     rows, columns = shape
+    if state.kind.has_family:
+        return _family_note(state, _train(rows, state), columns)
     # How wide a kernel is changes nothing of what it takes.
     terms = make_terms(state["bank"], [f"x{i}" for i in range(columns)], 1.0)
     kernels, train = len(terms), _train(rows, state)

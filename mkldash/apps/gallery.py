@@ -11,7 +11,7 @@ from bokeh.plotting import figure
 
 from mkldash.apps import ui
 from mkldash.apps.components import CardHead
-from mkldash.apps.facts import SCORED, expected, possible
+from mkldash.apps.facts import LAWS, SCORED, expected, possible
 from mkldash.apps.player import Shown
 from mkldash.apps.scenes import scored_row
 from mkldash.apps.state import AppState
@@ -27,6 +27,9 @@ HEIGHT = 300
 
 #: Views that are not drawn every frame take turns, so many at a time.
 TURNS = 2
+
+#: Frames within which each of them has its turn.
+CYCLE = 4
 
 #: Panel shows the MathML of KaTeX.  Browsers put marks over letters and stretch signs by
 #: the table of a mathematical font, and do not find every one that a machine has.
@@ -53,7 +56,9 @@ class Picture:
         self.mounted = False
         self._words = ""
         self._curves: list[LegendItem] = []
-        self.head = CardHead(title=view.title, caption=view.caption, sizing_mode="stretch_width")
+        self.head = CardHead(
+            title=view.title, caption=view.caption, figure=view.name, sizing_mode="stretch_width"
+        )
         self.head.on_message = self._toggle
         self._formula = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self.head.param.watch(self._explain, "open")
@@ -221,7 +226,8 @@ class Gallery:
             return False
         late = []
         # The first frame of a run is waited for: bounds and gap alone are there sooner.
-        turns = TURNS if self._run is session else 0
+        slow = sum(not picture.view.every_frame for picture in self.visible)
+        turns = max(TURNS, -(-slow // CYCLE)) if self._run is session else 0
         self._run = session
         for picture in self.visible:
             k, key = _subject(shown, session, picture.view)
@@ -251,7 +257,7 @@ def _subject(shown: Shown, session: Session, view: View) -> tuple[int, tuple[Any
     if view.every_frame:
         return k, (id(trace), k, len(trace), ghost, *beside)
     if view.needs & SCORED:
-        if "decision_grid" in view.needs:
+        if "decision_grid" in view.needs or view.needs & LAWS:
             k = scored_row(session, k)
         return k, (id(trace), k, shown.k, trace.n_scored, *beside)
     if "rivals" in view.needs:
@@ -266,6 +272,8 @@ def _beside(scene: Scene, view: View) -> tuple[Any, ...]:
         found.append(scene.gram)
     if "rivals" in view.needs:
         found += [part for rival in scene.rivals for part in (rival, len(rival.trace))]
+    if "baselines" in view.needs:
+        found.append(scene.baselines)
     if view.needs & {"rho_sweep", "boundary_sweep"}:
         found.append(scene.sweep)
     return tuple(found)

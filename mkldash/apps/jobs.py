@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mkldash.apps.companions import Plan
+from mkldash.apps.product_scoring import ProductFacts, make_product_facts, make_product_score
 from mkldash.apps.scoring import make_gram, make_points, make_score
 from mkldash.apps.state import AppState
 from mkldash.errors import InputError
@@ -17,7 +18,12 @@ from mkldash.solvers.base import WarmStart
 from mkldash.streaming import Building, Cancelled, Job
 from mkldash.views.base import Gram, Points
 
-__all__ = ["Extra", "build_job", "make_plan"]
+__all__ = ["MOST_COMPARED", "Extra", "build_job", "make_plan"]
+
+
+#: Training rows up to which other methods are measured beside a run: closed forms over
+#: more cannot be interrupted for too long.
+MOST_COMPARED = 1500
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +36,17 @@ class Extra:
     start: WarmStart | None = None  # these
     gram: Gram | None = None
     swept: bool = False  # what rho does is computed beside it
+    products: ProductFacts | None = None
+
+    @property
+    def compared(self) -> bool:
+        """Whether other methods are measured on the same rows beside it."""
+        work = self.workload
+        return (
+            self.products is not None
+            and len(work.y_test) > 0
+            and len(work.y_train) <= MOST_COMPARED
+        )
 
 
 def build_job(
@@ -60,16 +77,21 @@ def build_job(
     except ValueError as problem:
         raise problem if isinstance(problem, InputError) else InputError(str(problem)) from None
     points, gram = make_points(workload), make_gram(workload)
+    products = make_product_facts(workload)
+    if products is None:
+        score = make_score(workload, points, gram)
+    else:
+        score = make_product_score(workload)
     start = building.warm if warm else None
     return Job(
         solver=workload.solver,
         problem=workload.problem,
         start=start,
         stop=workload.stop,
-        score=make_score(workload, points, gram),
+        score=score,
         extra=Extra(
             workload, points, warm=start is not None, start=start, gram=gram,
-            swept=state.kind.takes_rho and is_affordable(workload.problem),
+            swept=state.kind.takes_rho and is_affordable(workload.problem), products=products,
         ),
     )  # fmt: skip
 
@@ -85,4 +107,5 @@ def make_plan(state: AppState, job: Job) -> Plan | None:
         start=extra.start,
         sweep_key=state.sweep_key if extra.swept else None,
         points=extra.points,
+        baselines=extra.compared,
     )

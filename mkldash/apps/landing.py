@@ -65,6 +65,45 @@ LESSONS: tuple[Lesson, ...] = (
         "data=sonar&bank=paper&eta=0.75&C=100&tol=0.001&speed=12",
     ),
     Lesson(
+        "Growth 4 finds the true products",
+        "y = 2 x₂x₅ + x₃ and noise: among 165 products the two true ones come out on top.",
+        "mirror_descent",
+        "data=known-products&degree=3&p=1&penalty=0.03&growth=4&tol=0.01&speed=60",
+    ),
+    Lesson(
+        "Growth 1 lets noise in",
+        "Long products as cheap as short ones: noise is drawn again and again, and gets weight.",
+        "mirror_descent",
+        "data=known-products&degree=3&p=1&penalty=0.03&growth=1&tol=0.01&speed=60",
+    ),
+    Lesson(
+        "Growth 1 drowns the true ones",
+        "The same with the step that remembers the large first gradients: the run goes astray, "
+        "though the optimum is right.",
+        "mirror_descent",
+        "data=known-products&degree=3&p=1&penalty=0.03&growth=1&tol=0.01&speed=60"
+        "&o.step_rule=adaptive",
+    ),
+    Lesson(
+        "Whom to draw?",
+        "Every product as likely: watch the noise, then set Sampling to ideal and compare.",
+        "mirror_descent",
+        "data=known-products&degree=3&p=1&penalty=0.1&growth=4&tol=0.01&speed=60"
+        "&o.sampling=uniform",
+    ),
+    Lesson(
+        "More products than can be listed",
+        "Up to 20 factors: more words than anybody lists, two true ones, and a certificate.",
+        "mirror_descent",
+        "data=known-products&degree=20&p=1&penalty=0.1&growth=4&tol=0.01&speed=60",
+    ),
+    Lesson(
+        "All products at once",
+        "p = 2 keeps them all: a random method struggles, coordinate descent does not.",
+        "mirror_descent",
+        "data=energy-heating&degree=2&p=2&penalty=1&growth=4&tol=0.01&speed=60",
+    ),
+    Lesson(
         "What ρ does",
         "Two moons: drag ρ from 0.01 to 10⁶ and watch the boundary and the test accuracy.",
         "neighborhood_kernel",
@@ -127,10 +166,10 @@ def create() -> Any:
 
 _INTRODUCTION = """
 <h1>Watch multiple kernel learning think</h1>
-<p class="lead">Several kernels, one classifier: which kernels deserve weight, and how far may a
-kernel bend? Every solver here streams its iterations, and at every one of them two bounds
-<em>prove</em> how close the answer is. Press play, drag a slider, go back in time, send somebody
-the link.</p>
+<p class="lead">Several kernels, one model: which kernels deserve weight, how far may a kernel
+bend, and what if there are too many to list? Every solver here streams its iterations, and two
+bounds <em>prove</em> how close the answer is. Press play, drag a slider, go back in time, send
+somebody the link.</p>
 """
 
 

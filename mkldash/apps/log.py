@@ -6,10 +6,11 @@ import html
 from collections import deque
 
 from mkldash.apps import ui
-from mkldash.apps.jobs import Extra
+from mkldash.apps.jobs import MOST_COMPARED, Extra
 from mkldash.apps.phrases import for_page
 from mkldash.apps.state import AppState
 from mkldash.streaming import Session
+from mkldash.views._names import count
 
 __all__ = ["Log"]
 
@@ -58,11 +59,7 @@ class Log:
             if isinstance(job.extra, Extra):
                 for note in job.extra.workload.notes:
                     self.say(note)
-                if job.extra.workload.bank_seconds > 0.05:
-                    seconds = job.extra.workload.bank_seconds
-                    n = job.problem.bank.n_kernels
-                    noun = "kernel" if n == 1 else "kernels"
-                    self.say(f"{n} {noun} built in {seconds:.2g} s.")
+                self._say_kernels(job.extra)
         rows = len(session.trace)
         numbers = session.trace.columns().get("iteration")
         for row, sentence in session.trace.events(self._read):
@@ -75,6 +72,26 @@ class Log:
         elif not self._ended and session.error is not None:
             self._ended = True
             self.say(for_page(str(session.error)))
+
+    def _say_kernels(self, extra: Extra) -> None:
+        """What the kernels are, where they are many or took long."""
+        seconds = extra.workload.bank_seconds
+        if extra.products is not None:
+            family = extra.products.family
+            self.say(
+                f"{count(family.n_words)} words of up to {family.degree} of "
+                f"{len(extra.products.features)} features, {count(family.n_keys)} kernels; "
+                "none is listed."
+            )
+            if not extra.compared and len(extra.workload.y_test):
+                self.say(
+                    f"Other methods are not measured beside a run on more than {MOST_COMPARED:,} "
+                    "training rows."
+                )
+        elif seconds > 0.05:
+            n = extra.workload.bank.n_kernels
+            noun = "kernel" if n == 1 else "kernels"
+            self.say(f"{n} {noun} built in {seconds:.2g} s.")
 
     def write(self) -> None:
         """Bring the page up to date."""

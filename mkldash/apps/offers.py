@@ -5,13 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from mkldash.apps.choice import Choice
 from mkldash.experiments.problem_kinds import PROBLEMS, solvers_for
 from mkldash.kernels.banks import BANKS, SINGLE
+from mkldash.kernels.products import HIGHEST_DEGREE
 from mkldash.solvers import available_solvers
 
-__all__ = ["COSMETIC", "TABLE", "choices_of", "own_fraction", "solver_titles", "takes_single"]
+__all__ = [
+    "COSMETIC", "TABLE", "choices_of", "has_family", "kernels_of", "own_fraction",
+    "solver_titles", "takes_single",
+]  # fmt: skip
 
 #: Choices that only change how fast or beside what it is shown, never the result.
 COSMETIC = frozenset({"speed", "compare"})
@@ -33,11 +38,17 @@ _BANK_TITLES: Mapping[str, str] = MappingProxyType(
 Names = Callable[[], Mapping[str, str]]
 
 
+#: What a problem opens on.
+_FIRST_DATA: Mapping[str, str] = MappingProxyType(
+    {"binary": "two-moons", "regression": "known-products"}
+)
+
+
 @functools.cache
-def _data_names() -> Mapping[str, str]:
+def _data_names(task: str) -> Mapping[str, str]:
     from mkldash.datasets.cards import available
 
-    return {name: card.title for name, card in available().items() if card.task == "binary"}
+    return {name: card.title for name, card in available().items() if card.task == task}
 
 
 @functools.cache
@@ -55,21 +66,46 @@ def takes_single(problem: str) -> bool:
     return PROBLEMS[problem].takes_rho
 
 
+def has_family(problem: str) -> bool:
+    """Whether the kernels of `problem` are products, and no bank."""
+    return PROBLEMS[problem].has_family
+
+
+def kernels_of(problem: str, values: Mapping[str, Any]) -> str:
+    """What decides which solvers there are: the bank, or which kind of norm p is."""
+    if not has_family(problem):
+        return str(values["bank"])
+    p = values["p"]
+    return "p = 1" if p == 1.0 else "p = 2" if p == 2.0 else "p between 1 and 2"
+
+
 @functools.cache
-def solver_titles(problem: str, bank: str) -> Mapping[str, str]:
-    """Names and titles of the solvers that take `bank` in `problem`, its default first."""
+def solver_titles(problem: str, kernels: str) -> Mapping[str, str]:
+    """Names and titles of the solvers that take `kernels` in `problem`, its default first.
+
+    Parameters
+    ----------
+    problem : str
+    kernels : str
+        From `kernels_of`.
+    """
     found = available_solvers()
-    return MappingProxyType({name: found[name].title for name in solvers_for(problem, bank)})
+    if has_family(problem):
+        names = solvers_for(problem, p={"p = 1": 1.0, "p = 2": 2.0}.get(kernels, 1.5))
+    else:
+        names = solvers_for(problem, kernels)
+    return MappingProxyType({name: found[name].title for name in names})
 
 
 def _solver_names(problem: str) -> Names:
     """All solvers that take some bank of `problem`."""
 
     def names() -> Mapping[str, str]:
+        family = ("p = 1", "p between 1 and 2", "p = 2")
         return {
             name: title
-            for bank in _bank_names(problem)()
-            for name, title in solver_titles(problem, bank).items()
+            for kernels in (family if has_family(problem) else _bank_names(problem)())
+            for name, title in solver_titles(problem, kernels).items()
         }
 
     return names
@@ -105,13 +141,10 @@ def _neighborhood(problem: str) -> tuple[Choice, ...]:
     )  # fmt: skip
 
 
-def _common(problem: str) -> tuple[Choice, ...]:
+def _of_banks(problem: str) -> tuple[Choice, ...]:
+    """What only a problem with a bank of kernels has."""
     kind = PROBLEMS[problem]
     return (
-        Choice(
-            name="data", kind="name", default="two-moons", label="Data set", names=_data_names,
-            help="Shipped with mkldash; `mkldash data NAME` tells more.",
-        ),
         Choice(
             name="bank", kind="name", default=kind.bank, label="Kernels",
             names=_bank_names(problem), help="Which kernels are combined.",
@@ -124,30 +157,76 @@ def _common(problem: str) -> tuple[Choice, ...]:
             name="C", kind="number", default=kind.C, label="C, price of an error",
             bounds=(1e-8, 1e9), help="Weight of the hinge losses against smoothness.",
         ),
+    )  # fmt: skip
+
+
+def _of_families(problem: str) -> tuple[Choice, ...]:
+    """What only a problem over products has."""
+    kind = PROBLEMS[problem]
+    return (
         Choice(
-            name="tol", kind="number", default=1e-6 if kind.takes_rho else 1e-3,
+            name="degree", kind="whole", default=kind.degree, label="D, most factors in a product",
+            bounds=(1, HIGHEST_DEGREE), help="All products of up to so many features.",
+        ),
+        Choice(
+            name="p", kind="number", default=kind.p, label="p, from few products (1) to all (2)",
+            bounds=(1.0, 2.0), help="Norm over the products: 1 picks few, 2 keeps them all.",
+        ),
+        Choice(
+            name="penalty", kind="number", default=kind.penalty, label="Penalty",
+            bounds=(1e-8, 1e8), help="Price of the products against the squared error.",
+        ),
+        Choice(
+            name="growth", kind="number", default=kind.growth, label="Growth",
+            bounds=(1.0, 1e4),
+            help="A product of d features costs penalty × growthᵈ. With 1, long products cost "
+            "no more than short ones, and many of them drown the true ones.",
+        ),
+        Choice(
+            name="standardize", kind="flag", default=True, label="Standardise the features",
+            help="To mean 0 and standard deviation 1 on the training rows.",
+        ),
+    )  # fmt: skip
+
+
+def _common(problem: str) -> tuple[Choice, ...]:
+    kind = PROBLEMS[problem]
+    task = kind.task
+    of_kernels = _of_families(problem) if kind.has_family else _of_banks(problem)
+    return (
+        Choice(
+            name="data", kind="name", default=_FIRST_DATA[task], label="Data set",
+            names=lambda: _data_names(task),
+            help="Shipped with mkldash; `mkldash data NAME` tells more.",
+        ),
+        *of_kernels,
+        Choice(
+            name="tol", kind="number", default=1e-6 if kind.takes_rho else kind.tol,
             label="Tolerance (relative gap)", bounds=(1e-10, 0.5),
             help="The run stops when the certified gap is below.",
         ),
         Choice(
-            name="max_iter", kind="whole", default=500, label="Iteration limit",
-            bounds=(1, 5000), help="The run stops there in any case.",
+            name="max_iter", kind="whole", default=kind.max_iter, label="Iteration limit",
+            bounds=(1, 20_000 if kind.has_family else 5000),
+            help="The run stops there in any case.",
         ),
         Choice(
             name="train_fraction", kind="number", default=0.6, label="Share of rows that train",
             bounds=(0.01, 1.0), help="The rest is for testing; 1 trains on every row.",
         ),
         Choice(
-            name="seed", kind="whole", default=0, label="Seed of the split",
-            bounds=(0, 2**31 - 1), help="The same seed gives the same training and test rows.",
+            name="seed", kind="whole", default=0, label="Seed of the split and of what is drawn",
+            bounds=(0, 2**31 - 1),
+            help="The same seed gives the same training and test rows, and the same draws.",
         ),
         Choice(
             name="solver", kind="name", default=kind.solver, label="Solver",
             names=_solver_names(problem),
         ),
         Choice(
-            name="speed", kind="number", default=12.0, label="Iterations per second",
-            bounds=(0.5, 1000.0), help="A pace to watch; 1000 is as fast as it goes.",
+            name="speed", kind="number", default=20.0 if kind.has_family else 12.0,
+            label="Iterations per second", bounds=(0.5, 1000.0),
+            help="A pace to watch; 1000 is as fast as it goes.",
         ),
     )  # fmt: skip
 
@@ -182,5 +261,7 @@ def choices_of(problem: str) -> tuple[Choice, ...]:
     problem : str
         A name of `mkldash.experiments.problem_kinds.PROBLEMS`.
     """
-    own = _neighborhood(problem) if PROBLEMS[problem].takes_rho else ()
-    return (*_common(problem), *own, *_OF_TABLES)
+    kind = PROBLEMS[problem]
+    own = _neighborhood(problem) if kind.takes_rho else ()
+    tables = (c for c in _OF_TABLES if c.name != "positive" or kind.task == "binary")
+    return (*_common(problem), *own, *tables)

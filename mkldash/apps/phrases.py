@@ -9,9 +9,11 @@ __all__ = ["for_page"]
 #: What the command line calls something, and what it is called on the page.
 _SAID = (
     (r"`?--positive(?: LABEL)?`?", "“Class that counts as +1”"),
-    (r"`?--problem ([\w-]+)`?", r"the page of “\1”"),
-    (r"`?--problem`?", "the page"),
-    (r"`?--degree`?", "“Degree”"),
+    (r"`?--problem elastic-net`?", "the app “Elastic-net MKL”"),
+    (r"`?--problem neighborhood`?", "the app “Optimal neighborhood kernel”"),
+    (r"`?--problem products`?", "the app “Randomized mirror descent”"),
+    (r"`?--problem`?", "another app"),
+    (r"`?--degree`?", "“D, most factors in a product”"),
     (r"`?--label COLUMN`?", "“Label column”"),
     (r"`?--one-hot [^,;.)`]+`?", "“Text columns: one column per value”"),
     (r"`?--exclude [^,;.)`]+`?", "“Text columns: leave out”"),

@@ -189,7 +189,7 @@ class Player:
     def _accompany(self) -> None:
         """Have computed beside the run what its problem has to compare."""
         state, session = self.state, self.current
-        if state.kind.takes_rho and session is not None:
+        if (state.kind.takes_rho or state.kind.has_family) and session is not None:
             self.companions.attend(session, lambda job: make_plan(state, job))
 
     def change(self, **changes: Any) -> bool:

@@ -37,17 +37,29 @@ class Scenes:
         extra = job.extra if job is not None else None
         if not (isinstance(state, AppState) and isinstance(extra, Extra) and job is not None):
             return Scene(ghost=None if ghost is None else ghost.trace)
-        return Scene(
+        found = Scene(
             tol=float(state["tol"]),
-            cost=float(state["C"]),
             ghost=ghost.trace if ghost is not None and len(ghost.trace) else None,
             ghost_label=_label(ghost),
+            solver=job.solver.title,
+        )
+        if (products := extra.products) is not None:
+            return replace(
+                found,
+                features=products.features,
+                family=products.family,
+                true_products=products.true_products,
+                target=products.target,
+                baselines=self._companions.baselines(session),
+            )
+        return replace(
+            found,
+            cost=float(state["C"]),
             points=extra.points,
             labels=job.problem.y,
             classes=extra.workload.source.classes or Scene.classes,
             rho=job.problem.rho if state.kind.takes_rho else None,
             gram=self._gram_at(session, extra, k),
-            solver=job.solver.title,
             rivals=self._companions.rivals(session),
             sweep=self._sweep(state, extra),
         )

@@ -104,6 +104,7 @@ def _print_ready(url: str) -> None:
 
 def warm_up() -> None:
     """Compile (or load) the compiled loops, so that the first page does not wait."""
+    from mkldash.apps.product_scoring import make_product_score
     from mkldash.experiments.choices import Choices
     from mkldash.experiments.problem_kinds import PROBLEMS, solvers_for
     from mkldash.experiments.scores import score
@@ -117,8 +118,11 @@ def warm_up() -> None:
     kinds = available_solvers()
     for problem, kind in PROBLEMS.items():
         if kind.has_family:
-            for name in solvers_for(problem):
+            for name in dict.fromkeys((*solvers_for(problem), *solvers_for(problem, p=2.0))):
                 warm_up_once(kinds[name](), PRODUCTS, kind)
+            workload = prepare(Choices(data="known-products", problem=problem))
+            result = solve(workload.solver, workload.problem, stop=StopRule(tol=1e-2, max_iter=3))
+            make_product_score(workload)(result.last)
             continue
         for bank in ("paper", "linear", *(SINGLE,) * kind.takes_rho):
             choices = Choices(data="golden", problem=problem, bank=bank)

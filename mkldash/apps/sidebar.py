@@ -11,7 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from mkldash.apps import ui
-from mkldash.apps.choice import Choice, solver_options
+from mkldash.apps.choice import OPTION, Choice, solver_options
 from mkldash.apps.companions import RIVAL_SECONDS
 from mkldash.apps.components import Upload
 from mkldash.apps.estimates import data_note, memory_note, train_rows
@@ -26,6 +26,7 @@ OnChoice = Callable[[str, Any], None]
 #: Decades that the sliders reach, and what stands above them.
 REACH: Mapping[str, tuple[float, float]] = {
     "C": (-3.0, 6.0), "rho": (-2.0, 6.0), "sigma_factor": (0.0, math.log10(16.0)),
+    "penalty": (-4.0, 3.0), "growth": (0.0, math.log10(64.0)), "o.step": (-2.0, 2.0),
 }  # fmt: skip
 ABOVE: Mapping[str, Callable[[float], str]] = {
     "C": lambda value: f"C, price of an error: {value:.7g}",
@@ -35,10 +36,23 @@ ABOVE: Mapping[str, Callable[[float], str]] = {
         else f"ρ, price of leaving the kernel: {value:.7g}"
     ),
     "sigma_factor": lambda value: f"σ = {value:g} × mean squared distance",
+    "penalty": lambda value: f"Penalty of products: {value:.7g}",
+    "growth": lambda value: (
+        "Growth 1: long products cost no more"
+        if value == 1.0
+        else f"Growth {value:.4g}: price of each factor"
+    ),
+    "o.step": lambda value: f"Step: {value:.7g} × the rule's",
 }
-TYPED = {"C": "C, typed exactly", "rho": "ρ, typed exactly (inf: plain SVM)"}
+TYPED = {
+    "C": "C, typed exactly", "rho": "ρ, typed exactly (inf: plain SVM)",
+    "penalty": "Penalty, typed exactly",
+}  # fmt: skip
 
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+
+#: D and p of the sliders; a link may say others.
+DEGREES, NORMS = (1, 8), (1.0, 2.0, 1.0 / 6.0)
 
 #: Train fractions of the slider.
 FRACTIONS = (0.1, 1.0, 0.05)
@@ -86,10 +100,9 @@ class Sidebar:
         self.layout = [
             ui.heading("Data"),
             self._widgets["data"], self._about, self.upload, self.table.layout,
-            ui.heading("Kernels"),
-            self._widgets["bank"], *self._both("sigma_factor"), self._memory,
-            ui.heading("Problem"),
-            self._widgets["eta"], *self._both("rho"), *self._both("C"), self._prominent,
+            *self._standardize(),
+            *(self._of_products() if state.kind.has_family else self._of_banks()),
+            self._prominent,
             ui.heading("Run"),
             self._widgets["tol"], self._widgets["train_fraction"],
             pn.Row(
@@ -101,21 +114,45 @@ class Sidebar:
         ]  # fmt: skip
         self.show(state)
 
+    def _of_banks(self) -> list[Any]:
+        return [
+            ui.heading("Kernels"),
+            self._widgets["bank"], *self._both("sigma_factor"), self._memory,
+            ui.heading("Problem"),
+            self._widgets["eta"], *self._both("rho"), *self._both("C"),
+        ]  # fmt: skip
+
+    def _of_products(self) -> list[Any]:
+        return [
+            ui.heading("Products"),
+            self._widgets["degree"], self._widgets["p"],
+            *self._both("penalty"), *self._both("growth"), self._memory,
+        ]  # fmt: skip
+
+    def _standardize(self) -> list[Any]:
+        return [self._widgets[n] for n in ("standardize",) if n in self._widgets]
+
     # -- building --------------------------------------------------------------
 
     def _make(self, state: AppState) -> None:
         small = {"sizing_mode": "stretch_width", "size": "small", "margin": (6, 10)}
         made = self._widgets
-        for name in ("data", "bank", "solver"):
+        family = state.kind.has_family
+        for name in ("data", "solver") if family else ("data", "bank", "solver"):
             choice = state.choice(name)
             made[name] = self._select(choice, small)
-        made["eta"] = self._slider("eta", state, 0.0, 1.0, 0.01, small)
+        if family:
+            made["p"] = self._slider("p", state, *NORMS, small)
+            made["degree"] = self._degrees(state, small)
+            made["standardize"] = pmui.Switch(
+                label=state.choice("standardize").label, value=state["standardize"], **small
+            )
+            made["standardize"].param.watch(lambda e: self._choose("standardize", e.new), "value")
+        else:
+            made["eta"] = self._slider("eta", state, 0.0, 1.0, 0.01, small)
         for name in REACH:
-            if name in state.values:
-                self._sliders[name] = LogSlider(
-                    state.choice(name), REACH[name], ABOVE[name],
-                    functools.partial(self._choose, name), TYPED.get(name), small,
-                )  # fmt: skip
+            if name in state.values and not name.startswith(OPTION):
+                self._sliders[name] = self._over_decades(state.choice(name))
         low, high, step = FRACTIONS
         made["train_fraction"] = self._slider("train_fraction", state, low, high, step, small)
         made["tol"] = pmui.Select(
@@ -155,6 +192,22 @@ class Sidebar:
         widget.param.watch(lambda e, n=name: self._choose(n, round(e.new, 6)), "value")
         return widget
 
+    def _degrees(self, state: AppState, small: dict[str, Any]) -> Any:
+        low, high = DEGREES
+        widget = pmui.IntSlider(
+            label=state.choice("degree").label, start=low, end=max(high, state["degree"]), step=1,
+            value=state["degree"], sx=ui.BUBBLE_BELOW, **small,
+        )  # fmt: skip
+        widget.param.watch(lambda e: self._choose("degree", int(e.new)), "value")
+        return widget
+
+    def _over_decades(self, choice: Choice) -> LogSlider:
+        small = {"sizing_mode": "stretch_width", "size": "small", "margin": (6, 10)}
+        return LogSlider(
+            choice, REACH[choice.name], ABOVE[choice.name],
+            functools.partial(self._choose, choice.name), TYPED.get(choice.name), small,
+        )  # fmt: skip
+
     def _both(self, name: str) -> list[Any]:
         """Slider and field of a choice; nothing where the problem has no such choice."""
         return self._sliders[name].widgets if name in self._sliders else []
@@ -180,13 +233,20 @@ class Sidebar:
     def _make_options(self, state: AppState) -> None:
         """Fields for the solver's own hyper-parameters, from its dataclass."""
         self._solver = state["solver"]
-        for name in [n for n in self._widgets if n.startswith("o.")]:
-            del self._widgets[name]
-        for option in solver_options(self._solver):
-            self._widgets[option.name] = self._option(option)
+        for made in (self._widgets, self._sliders):
+            for name in [n for n in made if n.startswith(OPTION)]:
+                del made[name]
         options = solver_options(self._solver)
-        self._prominent[:] = [self._widgets[o.name] for o in options if o.slider]
-        fields = [self._widgets[o.name] for o in options if not o.slider]
+        decades = [option for option in options if option.name in REACH]
+        for option in decades:
+            self._sliders[option.name] = self._over_decades(option)
+            self._sliders[option.name].show(state[option.name], visible=True)
+        plain = [option for option in options if option.name not in REACH]
+        for option in plain:
+            self._widgets[option.name] = self._option(option)
+        sliders = [widget for o in decades for widget in self._both(o.name)]
+        self._prominent[:] = [*sliders, *(self._widgets[o.name] for o in plain if o.slider)]
+        fields = [self._widgets[o.name] for o in plain if not o.slider]
         self._options[:] = [ui.section("Solver settings", *fields, opened=False)] if fields else []
 
     def _option(self, option: Choice) -> Any:
@@ -255,8 +315,9 @@ class Sidebar:
             self._show_data(state)
             if state["solver"] != self._solver:
                 self._make_options(state)
-            for name in ("bank", "eta"):
-                _set(self._widgets[name], state[name])
+            for name in ("bank", "eta", "degree", "p", "standardize"):
+                if name in self._widgets:
+                    _set(self._widgets[name], state[name])
             self._show_problem(state)
             for name in ("seed", "max_iter"):
                 label = _typed_label(state.choice(name))
@@ -271,6 +332,8 @@ class Sidebar:
                 tol.options = {f"{t:g}": t for t in values}
             _set(tol, state["tol"])
             for option in solver_options(state["solver"]):
+                if option.name in self._sliders:
+                    continue
                 widget, value = self._widgets[option.name], state[option.name]
                 typed = isinstance(widget, ui.TextField)
                 _set(widget, option.write(value) if typed else value)
@@ -287,9 +350,9 @@ class Sidebar:
         self._state = state
         self._quiet = True
         try:
-            self._show_problem(state)
             if state["solver"] != self._solver:
                 self._make_options(state)
+            self._show_problem(state)
         finally:
             self._quiet = False
         for pane, words in ((self._about, data_note(state)), (self._memory, memory_note(state))):
@@ -300,8 +363,8 @@ class Sidebar:
         """What the problem and its kernels leave to choose, and the solvers that take them."""
         for name, slider in self._sliders.items():
             slider.show(state[name], visible=name != "sigma_factor" or state.single)
-        eta, solver = self._widgets["eta"], self._widgets["solver"]
-        if eta.visible == state.single:
+        eta, solver = self._widgets.get("eta"), self._widgets["solver"]
+        if eta is not None and eta.visible == state.single:
             eta.visible = not state.single
         titles = {title: name for name, title in state.solvers().items()}
         if solver.options != titles:

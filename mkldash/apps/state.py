@@ -11,13 +11,20 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from mkldash.apps.choice import OPTION, Choice, solver_options
-from mkldash.apps.offers import COSMETIC, TABLE, choices_of, own_fraction, solver_titles
+from mkldash.apps.choice import OPTION, Choice, solver_defaults, solver_options
+from mkldash.apps.offers import (
+    COSMETIC,
+    TABLE,
+    choices_of,
+    kernels_of,
+    own_fraction,
+    solver_titles,
+)
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.problem_kinds import PROBLEMS, ProblemKind
 from mkldash.kernels.banks import SINGLE
 
-__all__ = ["CHOICES", "COSMETIC", "FEW_ROWS", "TABLE", "AppState"]
+__all__ = ["CHOICES", "COSMETIC", "FEW_ROWS", "TABLE", "AppState", "taken"]
 
 #: Training rows up to which all solvers run beside the chosen one unless said otherwise.
 FEW_ROWS = 1000
@@ -71,11 +78,16 @@ class AppState:
     @property
     def single(self) -> bool:
         """Whether there is one kernel, so that no weight is learnt."""
-        return bool(self["bank"] == SINGLE)
+        return bool(self.values.get("bank") == SINGLE)
+
+    @property
+    def kernels(self) -> str:
+        """What decides which solvers there are; see `mkldash.apps.offers.kernels_of`."""
+        return kernels_of(self.problem, self.values)
 
     def solvers(self) -> Mapping[str, str]:
         """Names and titles of the solvers that take the present problem and kernels."""
-        return solver_titles(self.problem, self["bank"])
+        return solver_titles(self.problem, self.kernels)
 
     def compared(self, n_rows: int) -> tuple[str, ...]:
         """Names of the solvers to see on `n_rows` training rows; the chosen one is seen anyway."""
@@ -148,20 +160,20 @@ class AppState:
     def _solver_after(self, changes: Mapping[str, Any]) -> str:
         """The solver after `changes`, of which the kernels and itself count."""
         named = _by_name(self.problem)
-        for name in ("bank", "solver"):
+        decides = "p" if self.kind.has_family else "bank"
+        for name in (decides, "solver"):
             reason = named[name].check(changes.get(name, self[name]))
             if reason is not None:
                 raise ValueError(reason)
-        bank = changes.get("bank", self["bank"])
-        takers = solver_titles(self.problem, bank)
+        kernels = kernels_of(self.problem, {decides: changes.get(decides, self[decides])})
+        takers = solver_titles(self.problem, kernels)
         wanted = str(changes.get("solver", self["solver"]))
-        left_alone = self.moved and "bank" in changes and "solver" not in changes
+        left_alone = self.moved and decides in changes and "solver" not in changes
         if wanted in takers and not left_alone:
             return wanted
         if "solver" in changes:
             title = (named["solver"].names or dict)()[wanted]
-            kernels = "one kernel" if bank == SINGLE else "several kernels"
-            raise ValueError(f"{title} does not take {kernels}")
+            raise ValueError(f"{title} does not take {taken(kernels)}")
         return next(iter(takers))
 
     def with_table(self, name: str, content: bytes) -> AppState:
@@ -211,9 +223,10 @@ class AppState:
         pairs = dict(parse_qsl(query.lstrip("?"), keep_blank_values=True))
         pairs.pop("theme", None)
         state, notes = cls.default(problem), []
-        # The kernels first, they decide which solvers there are; then the solver,
+        # The kernels (or p) first, they decide which solvers there are; then the solver,
         # which decides which options exist.
-        order = sorted(pairs, key=lambda name: (name != "bank", name != "solver", name != "data"))
+        first = ("bank", "p")
+        order = sorted(pairs, key=lambda n: (n not in first, n != "solver", n != "data"))
         for name in order:
             try:
                 choice = state.choice(name)
@@ -249,41 +262,56 @@ class AppState:
         InputError
             For values that do not go together.
         """
-        defaults = {o.name: o.default for o in solver_options(self["solver"])}
-        options = tuple(
-            (name.removeprefix(OPTION), self.values[name])
-            for name, default in defaults.items()
-            if self.values[name] != default
-        )
-        own = {name: self[name] for name in TABLE - {"text", "missing"}} if self.table else {}
-        if self.table is None and self["positive"] is not None:
-            own = {"positive": self["positive"]}
-        if self.kind.takes_rho:
-            own |= {"rho": float(self["rho"]), "sigma_factor": float(self["sigma_factor"])}
-        text = self["text"] if self.table else "refuse"
         return Choices(
             problem=self.problem,
             data=self["data"],
             content=self.table[1] if self.table else None,
             solver=self["solver"],
-            solver_options=options,
-            eta=float(self["eta"]),
-            C=float(self["C"]),
+            solver_options=self._options(),
             tol=float(self["tol"]),
             max_iter=int(self["max_iter"]),
             train_fraction=float(self["train_fraction"]),
             seed=int(self["seed"]),
-            bank=self["bank"],
-            missing=self["missing"] if self.table else "error",
-            exclude_text=text == "exclude",
-            one_hot=_text_columns(self) if text == "one_hot" else (),
-            **own,
+            **self._of_problem(),
+            **self._of_table(),
         )
+
+    def _options(self) -> tuple[tuple[str, Any], ...]:
+        """The solver's hyper-parameters that differ from the library's defaults."""
+        library = solver_defaults(self["solver"])
+        values = ((o.name, self.values[o.name]) for o in solver_options(self["solver"]))
+        named = ((name.removeprefix(OPTION), value) for name, value in values)
+        return tuple((name, value) for name, value in named if value != library[name])
+
+    def _of_problem(self) -> dict[str, Any]:
+        """What only this problem has."""
+        if self.kind.has_family:
+            own = {name: float(self[name]) for name in ("p", "penalty", "growth")}
+            # Where it is not left out, what the data set's card says does not count.
+            raw = {} if self["standardize"] else {"standardize": False}
+            return {"degree": int(self["degree"]), **own, **raw}
+        own = {"eta": float(self["eta"]), "C": float(self["C"]), "bank": self["bank"]}
+        if self.kind.takes_rho:
+            own |= {"rho": float(self["rho"]), "sigma_factor": float(self["sigma_factor"])}
+        return own
+
+    def _of_table(self) -> dict[str, Any]:
+        """How a person's own table is read."""
+        positive = self.values.get("positive")
+        if self.table is None:
+            return {} if positive is None else {"positive": positive}
+        text = self["text"]
+        own = {name: self.values[name] for name in TABLE - {"text"} if name in self.values}
+        return own | {
+            "exclude_text": text == "exclude",
+            "one_hot": _text_columns(self) if text == "one_hot" else (),
+        }
 
     def difference(self, other: AppState) -> tuple[str, ...]:
         """Choices that differ from those of `other` and that `summary` leaves out."""
         told = {"data", "bank", "eta", "C", "rho", "seed"} | COSMETIC
         told |= {"sigma_factor", "solver"} if self.kind.takes_rho else set()
+        told |= {"degree", "p", "penalty", "growth", "solver"} if self.kind.has_family else set()
         found = []
         for choice in self.choices_offered():
             name = choice.name
@@ -294,6 +322,11 @@ class AppState:
 
     def summary(self) -> str:
         """The parameters of a run in one short line, for its ghost."""
+        if self.kind.has_family:
+            parts = [f"{letter} = {self[name]:g}" for letter, name in (("D", "degree"), ("p", "p"))]
+            parts += [f"{name} {self[name]:g}" for name in ("penalty", "growth")]
+            parts.append(self.solvers()[self["solver"]])
+            return f"{self['data']}, {', '.join(parts)}, seed {self['seed']}"
         name, parts = self["bank"], []
         if self.kind.takes_rho:
             rho = float(self["rho"])
@@ -314,6 +347,13 @@ class AppState:
             f"{self.summary()}, share that trains {self['train_fraction']:g}, "
             f"tolerance {self['tol']:g}, iteration limit {self['max_iter']}"
         )
+
+
+def taken(kernels: str) -> str:
+    """What a solver does not take, in words."""
+    if kernels.startswith("p "):
+        return kernels.replace("p between", "p strictly between")
+    return "one kernel" if kernels == SINGLE else "several kernels"
 
 
 def _kept(choice: Choice, value: Any) -> str:

@@ -60,7 +60,7 @@ class TableControls:
         self._widgets: dict[str, Any] = {}
         self.layout = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
 
-    def _make(self) -> None:
+    def _make(self, state: AppState) -> None:
         """Build the widgets: most people never upload, and pages must open fast."""
         for name, label, options in (
             ("label", "Label column", {}),
@@ -71,13 +71,16 @@ class TableControls:
             ("decimal", "Decimal sign", DECIMALS),
             ("header", "First line holds names", HEADERS),
         ):
+            if name not in state.values:
+                continue  # a number to predict has no class
             self._widgets[name] = pmui.Select(
                 label=label, options=dict(options), size="small",
                 sizing_mode="stretch_width", margin=(6, 10),
             )  # fmt: skip
             self._widgets[name].param.watch(lambda e, n=name: self._choose(n, e.new), "value")
         dialect = [self._widgets[n] for n in ("separator", "decimal", "header")]
-        main = [self._widgets[n] for n in ("label", "positive", "missing", "text")]
+        names = ("label", "positive", "missing", "text")
+        main = [self._widgets[n] for n in names if n in self._widgets]
         folded = ui.section("How the file is read", *dialect, opened=False)
         self.layout[:] = [self._preview, *main, folded]
 
@@ -91,7 +94,7 @@ class TableControls:
         if state.table is None:
             return
         if not self._widgets:
-            self._make()
+            self._make(state)
         try:
             found = read_ahead(
                 state.table[1], state["separator"], state["decimal"], state["header"]
@@ -116,7 +119,7 @@ class TableControls:
             "missing": {t: n for n, t in (state.choice("missing").names or dict)().items()},
             "text": {t: n for n, t in (state.choice("text").names or dict)().items()},
         }
-        if state["label"] in (None, guess):
+        if state["label"] in (None, guess) and "positive" in self._widgets:
             options["positive"] = {
                 "chosen by name order": DETECTED,
                 **{v: v for v in found.label_values},
@@ -124,7 +127,8 @@ class TableControls:
         for name, named in options.items():
             if self._widgets[name].options != named:
                 self._widgets[name].options = named
-        self._widgets["positive"].visible = "positive" in options
+        if "positive" in self._widgets:
+            self._widgets["positive"].visible = "positive" in options
         self._widgets["missing"].visible = any(found.missing)
         texts = [
             c for c, kind in zip(found.columns, found.types, strict=True)
@@ -132,7 +136,8 @@ class TableControls:
         ]  # fmt: skip
         self._widgets["text"].visible = bool(texts)
         for name, widget in self._widgets.items():
-            value = DETECTED if state[name] is None else state[name]
+            value = state[name]
+            value = DETECTED if value is None else value
             if value in widget.options.values():
                 widget.value = value
 

@@ -7,10 +7,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mkldash.apps.jobs import Extra
+from mkldash.apps.product_scoring import ProductFacts
 from mkldash.apps.state import AppState
+from mkldash.kernels.weights import ACTIVE_THRESHOLD
 from mkldash.solvers.base import Snapshot
 from mkldash.streaming import Session
-from mkldash.views._reading import is_violated
+from mkldash.views._names import count
+from mkldash.views._names import number as short_number
+from mkldash.views._reading import is_violated, latest
 
 __all__ = ["Tile", "constraint_value", "number", "percent", "tiles"]
 
@@ -56,6 +61,8 @@ def tiles(session: Session | None, k: int, snapshot: Snapshot | None) -> list[Ti
     cells = {name: float(values[k]) for name, values in session.trace.columns().items()}
     state = session.parameters if isinstance(session.parameters, AppState) else None
     neighborhood = state is not None and state.kind.takes_rho
+    if state is not None and state.kind.has_family:
+        return product_tiles(session, cells, snapshot)
     found = [_steps(cells, neighborhood=neighborhood), *_certificate(cells)]
     if snapshot is not None and neighborhood:
         found += _shift(session, cells, snapshot)
@@ -67,11 +74,69 @@ def tiles(session: Session | None, k: int, snapshot: Snapshot | None) -> list[Ti
     else:
         solves = ("SVM solves", "Inner solves so far")
     found.append((solves[0], f"{int(cells['inner_solves'])}", solves[1]))
-    found.append(
-        ("Solver time", f"{cells['elapsed']:.3f} s",
-         "Inside the solver; pauses, drawing and scoring not counted")
-    )  # fmt: skip
+    return [*found, _time(cells)]
+
+
+def _time(cells: Mapping[str, float]) -> Tile:
+    text = f"{cells['elapsed']:.3f} s"
+    return ("Solver time", text, "Inside the solver; pauses, drawing and scoring not counted")
+
+
+def product_tiles(
+    session: Session, cells: Mapping[str, float], snapshot: Snapshot | None
+) -> list[Tile]:
+    """Those of a run over products."""
+    found = [
+        ("Iteration", f"{int(cells['iteration'])}", "Products drawn so far; 0 is the start"),
+        *_certificate(cells, str(getattr(snapshot, "certificate", ""))),
+    ]
+    extra = session.job.extra if session.job is not None else None
+    products = extra.products if isinstance(extra, Extra) else None
+    if products is not None:
+        found.append(
+            ("Words |I|", count(products.family.n_words),
+             "Products of base kernels to draw from, every order counted; never listed")
+        )  # fmt: skip
+        if snapshot is not None:
+            found += _found(products, snapshot)
+    return [
+        *found,
+        ("Train error", _error(session, "train_mse", cells),
+         "Mean squared error of the best point so far on its training rows"),
+        ("Test error", _error(session, "test_mse", cells),
+         "The same on rows that were set aside, when there are any"),
+        ("Ridge solves", f"{int(cells['inner_solves']):,}",
+         "Kernel ridge problems solved so far, those of the certificates included"),
+        _time(cells),
+    ]  # fmt: skip
+
+
+def _found(products: ProductFacts, snapshot: Snapshot) -> list[Tile]:
+    """How many products carry weight, and how many true ones are on top."""
+    weights = getattr(snapshot, "average", snapshot.weights).as_dict(ACTIVE_THRESHOLD)
+    found = [
+        ("Products with weight", f"{len(weights):,} of {count(products.family.n_keys)}",
+         "Above 1e-5 of the largest weight of the average of late iterates")
+    ]  # fmt: skip
+    if products.true_products:
+        known = len(products.true_products)
+        top = {tuple(sorted(key)) for key in list(weights)[:known] if isinstance(key, tuple)} & set(
+            products.true_products
+        )
+        found.append(
+            ("True products on top", f"{len(top)} of {known}",
+             f"Of the {known} heaviest products, those that made the target")
+        )  # fmt: skip
     return found
+
+
+def _error(session: Session, name: str, cells: Mapping[str, float]) -> str:
+    """As last scored: not every iteration is, and the best point seldom changes."""
+    columns = session.trace.columns()
+    if name not in columns:
+        return "–"
+    value = latest(columns[name], int(np.searchsorted(columns["iteration"], cells["iteration"])))
+    return "–" if math.isnan(value) else short_number(value, 4)
 
 
 def _steps(cells: Mapping[str, float], *, neighborhood: bool) -> Tile:
@@ -79,7 +144,7 @@ def _steps(cells: Mapping[str, float], *, neighborhood: bool) -> Tile:
     return ("Iteration", f"{int(cells['iteration'])}", f"{what}; 0 is the start")
 
 
-def _certificate(cells: Mapping[str, float]) -> list[Tile]:
+def _certificate(cells: Mapping[str, float], kind: str = "") -> list[Tile]:
     gap = cells["gap"]
     broken = bool(is_violated(np.array([cells["upper"]]), np.array([cells["lower"]]))[0])
     return [
@@ -87,7 +152,9 @@ def _certificate(cells: Mapping[str, float]) -> list[Tile]:
         ("Lower bound", number(cells["lower"]), "Best dual bound so far: certified"),
         (
             "Relative gap",
-            "VIOLATED" if broken else ("∞" if math.isinf(gap) else percent(gap)),
+            "VIOLATED"
+            if broken
+            else ("∞" if math.isinf(gap) else percent(gap)) + (f", {kind}" if kind else ""),
             "upper / lower - 1: the objective is within this share of the optimum",
         ),
     ]

@@ -7,14 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mkldash.apps.jobs import Extra
 from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Player, Shown
+from mkldash.apps.product_scoring import ProductFacts
 from mkldash.apps.state import AppState
 from mkldash.apps.tiles import percent, tiles
 from mkldash.errors import InputError
+from mkldash.kernels.weights import ACTIVE_THRESHOLD
 from mkldash.solvers.base import Snapshot
+from mkldash.solvers.mirror_descent import will_not_converge
 from mkldash.solvers.stopping import Status
 from mkldash.streaming import Session, State
+from mkldash.views._names import count, word_name
 
 __all__ = ["Report", "report"]
 
@@ -118,7 +123,7 @@ def _sentence(
     if snapshot is None:
         return "running", "Computing an iteration again that was not kept …"
     where = _within(snapshot)
-    carried = _carried(snapshot)
+    carried = _carried(session, snapshot)
     last = len(session.trace) - 1
     number_of = snapshot.iteration
     if player.replaying:
@@ -143,16 +148,35 @@ def _within(snapshot: Snapshot) -> str:
         return "no certificate yet, the lower bound is not above zero"
     if snapshot.gap <= 1e-12:
         return "at the optimum to rounding"
-    return f"within {percent(snapshot.gap)} of the optimum"
+    return f"within {percent(snapshot.gap)} of the optimum{_kind(snapshot)}"
 
 
-def _carried(snapshot: Snapshot) -> str:
+def _kind(snapshot: Snapshot) -> str:
+    """Of what kind the lower bound is, where a search may have stopped early."""
+    kind = str(getattr(snapshot, "certificate", ""))
+    return f" (bound {kind})" if kind == "exact" else f" ({kind})" if kind else ""
+
+
+def _carried(session: Session, snapshot: Snapshot) -> str:
+    extra = session.job.extra if session.job is not None else None
+    if isinstance(extra, Extra) and extra.products is not None:
+        return _learnt(extra.products, snapshot)
     active, total = len(snapshot.weights.active()), len(snapshot.weights)
     if total == 1:
         support, rows = int(np.count_nonzero(snapshot.alpha > 0.0)), len(snapshot.alpha)
         return f"{support} of {rows} training rows are support vectors."
     verb = "carries" if active == 1 else "carry"
     return f"{active} of {total} kernels {verb} weight."
+
+
+def _learnt(products: ProductFacts, snapshot: Snapshot) -> str:
+    """How many products carry weight, and which most."""
+    weights = getattr(snapshot, "average", snapshot.weights).as_dict(ACTIVE_THRESHOLD)
+    unit = "product carries" if len(weights) == 1 else "products carry"
+    text = f"{len(weights):,} of {count(products.family.n_keys)} {unit} weight"
+    if not weights:
+        return f"{text}."
+    return f"{text}, most of all {word_name(next(iter(weights)), products.features)}."
 
 
 def _more(player: Player, shown: Shown, snapshot: Snapshot | None) -> str:
@@ -173,10 +197,26 @@ def _more(player: Player, shown: Shown, snapshot: Snapshot | None) -> str:
                 f"All {len(snapshot.alpha)} points at the bound C: a smaller C only scales "
                 "the picture."
             )
+    if said := _expectation(session):
+        parts.append(said)
     parts.extend(_ghost_words(player, shown))
     if session.score_error is not None:
         parts.append(f"Scores are missing: {session.score_error}")
     return " ".join(parts)
+
+
+def _expectation(session: Session) -> str:
+    """That a run over products may not come near, where that is so."""
+    extra = session.job.extra if session.job is not None else None
+    if not (isinstance(extra, Extra) and extra.products is not None):
+        return ""
+    family = extra.products.family
+    if not will_not_converge(family.p, family.n_keys):
+        return ""
+    return (
+        f"p = {family.p:.3g} is above 4/3 and there are {count(family.n_keys)} kernels: "
+        "convergence is not to be expected."
+    )
 
 
 def _ghost_words(player: Player, shown: Shown) -> list[str]:

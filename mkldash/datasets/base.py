@@ -68,6 +68,9 @@ class DataCard:
         The rows of the table that belong here; None for all of them.
     warnings : tuple of str
         What a user should know before trusting a result.
+    true_products : tuple of tuples of str
+        Products of features that made the target, where that is known; the empty
+        one is the offset.
     parameters : Mapping
         Keyword arguments of the generator.
     defaults : Mapping
@@ -95,6 +98,7 @@ class DataCard:
     dropped: str = ""
     mask: Mask | None = None
     warnings: tuple[str, ...] = ()
+    true_products: tuple[tuple[str, ...], ...] = ()
     parameters: Mapping[str, float | int] = field(default_factory=lambda: MappingProxyType({}))
     defaults: Mapping[str, str | bool | float] = field(default_factory=lambda: MappingProxyType({}))
 

@@ -162,6 +162,8 @@ def load(name: str, folder: Path | None = None) -> Dataset:
             f"data set '{name}': the card says {card.rows} rows and {card.columns} features, "
             f"its table gives {X.shape[0]} and {X.shape[1]}"
         )
+    if strange := {name for product in card.true_products for name in product} - set(features):
+        raise InputError(f"data set '{name}': true_products names {min(strange)!r}, no feature")
     return Dataset(
         name=name,
         X=X,
@@ -188,6 +190,7 @@ def _read_card(path: Path) -> DataCard:
                 values[key] = tuple(values[key])
         for key in ("parameters", "defaults"):
             values[key] = MappingProxyType(values.get(key, {}))
+        values["true_products"] = tuple(map(tuple, values.get("true_products", ())))
         if "mask" in values:
             values["mask"] = Mask(**values["mask"])
         card = DataCard(name=path.stem, **values)

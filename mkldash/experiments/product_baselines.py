@@ -17,9 +17,10 @@ from mkldash.errors import InputError
 from mkldash.experiments.scores import RegressionScores, regression_scores, squared_error
 from mkldash.experiments.workload import Workload
 from mkldash.kernels.family import ENUMERABLE
+from mkldash.problems.problem import Problem
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import CANCELLED, Solver, new_cancel_flag
-from mkldash.solvers.driver import solve
+from mkldash.solvers.driver import Result, solve
 from mkldash.solvers.stopping import StopRule
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 __all__ = ["Baseline", "Measured", "baselines_of", "measure_baselines"]
+
+#: Solves a problem, in its own turns and at its own pace; None: it was cancelled.
+Run = Callable[[Solver, Problem, StopRule], Result | None]
 
 #: Seconds of a solver's own work that one baseline may take.
 SECONDS = 10.0
@@ -74,11 +78,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A method by name; `measure` runs it on a workload until the flag is set."""
+    """A method by name; `measure` runs it on a workload until the flag is set.
+
+    None: it was cancelled.  `solver` says whether it is one, and takes its own turns.
+    """
 
     name: str
     title: str
-    measure: Callable[[Workload, NDArray[np.uint8]], Measured]
+    measure: Callable[[Workload, NDArray[np.uint8]], Measured | None]
+    solver: bool = False
 
 
 def measure_baselines(
@@ -87,6 +95,7 @@ def measure_baselines(
     *,
     cancel: NDArray[np.uint8] | None = None,
     turn: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext,
+    run: Run | None = None,
 ) -> Iterator[Measured]:
     """Measure methods one after another, each as soon as it is ready.
 
@@ -100,7 +109,9 @@ def measure_baselines(
     cancel : array of uint8, shape (1,), optional
         Ends the run, within a solver too; see `mkldash.solvers.base.new_cancel_flag`.
     turn : callable, optional
-        Gives a context in which a method runs.
+        Gives a context in which a method runs that is no solver, or without `run`.
+    run : callable, optional
+        Solves, in turns of its own; default: at once.
 
     Yields
     ------
@@ -111,7 +122,7 @@ def measure_baselines(
     InputError
         For a name that does not exist here.
     """
-    offered = baselines_of(workload)
+    offered = baselines_of(workload, run)
     chosen = tuple(offered) if names is None else tuple(names)
     for name in chosen:
         if name not in offered:
@@ -120,14 +131,15 @@ def measure_baselines(
     for name in chosen:
         if flag[0] == CANCELLED:
             return
-        with turn():
-            found = _measured(offered[name], workload, flag)
-        if flag[0] == CANCELLED:
+        baseline = offered[name]
+        with contextlib.nullcontext() if baseline.solver and run is not None else turn():
+            found = _measured(baseline, workload, flag)
+        if found is None or flag[0] == CANCELLED:
             return
         yield found
 
 
-def _measured(baseline: Baseline, workload: Workload, flag: NDArray[np.uint8]) -> Measured:
+def _measured(baseline: Baseline, workload: Workload, flag: NDArray[np.uint8]) -> Measured | None:
     """One method; what it refuses is said and does not end the others."""
     try:
         return baseline.measure(workload, flag)
@@ -139,12 +151,14 @@ def _measured(baseline: Baseline, workload: Workload, flag: NDArray[np.uint8]) -
         )  # fmt: skip
 
 
-def baselines_of(workload: Workload) -> dict[str, Baseline]:
+def baselines_of(workload: Workload, run: Run | None = None) -> dict[str, Baseline]:
     """The methods that a workload can be measured with, closed forms first.
 
     Parameters
     ----------
     workload : Workload
+    run : callable, optional
+        See `measure_baselines`.
 
     Returns
     -------
@@ -170,8 +184,8 @@ def baselines_of(workload: Workload) -> dict[str, Baseline]:
         if listed and workload.family.size > ENUMERABLE:
             continue
         if solver.supports(workload.problem) is None:
-            measure = functools.partial(_solved, solver)
-            found.append(Baseline(name, kinds[name].title, measure))
+            measure = functools.partial(_solved, solver, run)
+            found.append(Baseline(name, kinds[name].title, measure, solver=True))
     return {baseline.name: baseline for baseline in found}
 
 
@@ -184,7 +198,9 @@ def _like(workload: Workload, name: str) -> Solver:
     return kind(**{field: getattr(own, field) for field in shared})
 
 
-def _solved(solver: Solver, workload: Workload, flag: NDArray[np.uint8]) -> Measured:
+def _solved(
+    solver: Solver, run: Run | None, workload: Workload, flag: NDArray[np.uint8]
+) -> Measured | None:
     """A solver of the very problem, for at most `SECONDS`."""
     limit = workload.stop.time_limit
     stop = StopRule(
@@ -192,7 +208,12 @@ def _solved(solver: Solver, workload: Workload, flag: NDArray[np.uint8]) -> Meas
         max_iter=workload.stop.max_iter,
         time_limit=SECONDS if limit is None else min(limit, SECONDS),
     )
-    result = solve(solver, workload.problem, stop=stop, cancel=flag)
+    if run is None:
+        result: Result | None = solve(solver, workload.problem, stop=stop, cancel=flag)
+    else:
+        result = run(solver, workload.problem, stop)
+    if result is None:
+        return None
     return _with(
         regression_scores(workload, result.best),
         name=solver.name,

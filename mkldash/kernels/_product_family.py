@@ -17,6 +17,7 @@ from mkldash.kernels._product_search import best_first
 from mkldash.kernels._words import (
     Words,
     as_words,
+    block_orderings,
     label_of,
     n_orderings,
     n_products,
@@ -187,6 +188,44 @@ class ProductFamily(KernelFamily):
         ]
         return clipped(np.concatenate(forms))
 
+    def all_orderings(self) -> Array:
+        """`orderings` of all keys as floats, shape (size,), in the order of `keys`.
+
+        Raises
+        ------
+        InputError
+            If there are more than `ENUMERABLE`.
+        """
+        self._check_enumerable()
+        if not self.merged:
+            return np.ones(self.size)
+        return np.concatenate(
+            [
+                block_orderings(block)
+                for length in range(self.degree + 1)
+                for block in word_blocks(self.n_base, length, True, ENUMERABLE)
+            ]
+        )
+
+    def first_law(self, a: ArrayLike) -> Array:
+        """Law of the first letter of a word drawn with probability u / C, shape (n_base,).
+
+        Given that the word has a letter; zeros where no such word has any u.
+        """
+        walk = self._bases.walk(self._coefficients(a))
+        raw = np.zeros(self.n_base)
+        for length in range(1, self.degree + 1):
+            raw += self._factors[length] * clipped(walk.law(length - 1))
+        return _as_law(raw)
+
+    def pair_law(self, a: ArrayLike) -> Array:
+        """Law of the two letters of a drawn word of two, shape (n_base, n_base).
+
+        The first letter counts rows; zeros where no such word has any u.
+        """
+        forms = self._bases.forms_of_length(self._coefficients(a), 2, False)
+        return _as_law(clipped(forms).reshape(self.n_base, self.n_base))
+
     def quadratic_forms(self, a: ArrayLike, keys: Sequence[Key]) -> Array:
         """u_i = rho_d^-2 a'K_i a of the given keys, shape (len(keys),)."""
         words, factors = self._words(keys)
@@ -263,3 +302,8 @@ class ProductFamily(KernelFamily):
         if values.shape != (self.n_rows,):
             raise ValueError(f"a must have shape ({self.n_rows},), got {values.shape}")
         return values
+
+
+def _as_law(raw: Array) -> Array:
+    total = float(raw.sum())
+    return raw / total if total > 0.0 else raw

@@ -17,6 +17,7 @@ Words = NDArray[np.int64]
 __all__ = [
     "Words",
     "as_words",
+    "block_orderings",
     "label_of",
     "n_orderings",
     "n_products",
@@ -43,6 +44,17 @@ def n_orderings(word: Sequence[int]) -> int:
     found = math.factorial(len(word))
     for count in Counter(word).values():
         found //= math.factorial(count)
+    return found
+
+
+def block_orderings(words: Words) -> NDArray[np.float64]:
+    """`n_orderings` of every sorted word of a block (m, d), shape (m,)."""
+    m, length = words.shape
+    repeats, run = np.ones(m), np.ones(m)
+    for position in range(1, length):
+        run = np.where(words[:, position] == words[:, position - 1], run + 1.0, 1.0)
+        repeats *= run
+    found: NDArray[np.float64] = math.factorial(length) / repeats
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from mkldash.kernels._product_facts import (
 )
 from mkldash.kernels._product_family import ProductFamily
 from mkldash.kernels._product_predictors import BaseBlocks, ProductPredictor
+from mkldash.kernels._words import n_products, n_words
 from mkldash.kernels.base import Array, KernelTerm
 from mkldash.kernels.checks import PLAIN_SIZES, as_matrices, check_gram, check_size
 from mkldash.kernels.dense import packed_size
@@ -34,12 +35,38 @@ from mkldash.kernels.normalization import as_features, constant_columns
 __all__ = [
     "HIGHEST_DEGREE",
     "FamilyFacts",
+    "FamilySize",
     "ProductFamily",
     "ProductPredictor",
+    "family_size",
     "product_family",
     "product_family_of",
     "product_family_of_terms",
 ]
+
+
+@dataclass(frozen=True)
+class FamilySize:
+    """How large a family of products of linear kernels will be.
+
+    Attributes
+    ----------
+    n_words, n_keys : int
+        Ordered products, and kernels: fewer where orders are merged.
+    nbytes : int
+    """
+
+    n_words: int
+    n_keys: int
+    nbytes: int
+
+
+def family_size(n_rows: int, n_base: int, degree: int, merged: bool) -> FamilySize:
+    """What `product_family` will make of so many rows and features, counted only."""
+    words = n_words(n_base, degree)
+    merged_keys = sum(n_products(n_base, d) for d in range(degree + 1))
+    return FamilySize(words, merged_keys if merged else words, linear_bytes(n_rows, n_base, degree))
+
 
 _FEWER = "fewer base kernels, a lower degree"
 

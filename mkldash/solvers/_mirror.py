@@ -26,7 +26,9 @@ from mkldash.solvers.base import CANCELLED, Best, Snapshot, Solver, WarmStart, o
 
 Array = NDArray[np.float64]
 
-__all__ = ["MirrorSolver", "check_choice", "check_positive", "check_whole"]
+__all__ = [
+    "MirrorSolver", "check_choice", "check_positive", "check_whole", "will_not_converge",
+]  # fmt: skip
 
 #: Iterations between two checkpoints: a resumed run repeats at most as many.
 CHECKPOINT_EVERY = 100
@@ -35,6 +37,9 @@ CHECKPOINT_EVERY = 100
 #: the number beyond which that is said aloud.
 _LAST_GOOD_NU, _SMALL_FAMILY = 2.0, 1000
 
+
+#: The start is drawn from nothing.
+_NONE = np.empty(0)
 
 #: Before anything is known.
 _BEFORE = Standing(
@@ -137,10 +142,12 @@ class MirrorSolver(Solver):
             checkpoint = at.checkpoint(checkpoint.generator, standing)
             events = _warnings(problem)
             drawn = _nothing(problem.family)
-            yield _snapshot(at, drawn, standing, checkpoint.generator, checkpoint, events)
+            yield _snapshot(at, drawn, _NONE, standing, checkpoint.generator, checkpoint, events)
         rng = _generator(checkpoint.generator)
-        standing = checkpoint.standing
+        standing, held = checkpoint.standing, _NONE
         while cancel[0] != CANCELLED:
+            # The snapshot before has these numbers already, but after a checkpoint.
+            before = held if np.array_equal(held, at.ridge.a) else at.ridge.a
             drawn = self._move(problem, geometry, at, rng)
             standing = _weigh(problem, at, standing)
             if at.iteration % self.certify_every == 0:
@@ -150,7 +157,9 @@ class MirrorSolver(Solver):
             if renew:
                 checkpoint = at.checkpoint(generator, standing)
             if at.iteration > shown:
-                yield _snapshot(at, drawn, standing, generator, checkpoint, ())
+                made = _snapshot(at, drawn, before, standing, generator, checkpoint, ())
+                held = made.alpha
+                yield made
             if renew:
                 # A run that is resumed here rebuilds its matrices from the checkpoint:
                 # so does this one, to round alike.
@@ -233,6 +242,7 @@ def _weigh(problem: Problem, at: Iterate, before: Standing) -> Standing:
 def _snapshot(
     at: Iterate,
     drawn: Drawn,
+    before: Array,
     standing: Standing,
     generator: tuple[int, ...],
     checkpoint: Checkpoint,
@@ -261,6 +271,7 @@ def _snapshot(
         drawn=drawn.word,
         drawn_key=drawn.key,
         position_laws=drawn.position_laws,
+        drawn_from=before,
         orderings=drawn.orderings,
         gradient=drawn.gradient,
         drawn_value=drawn.value,
@@ -280,13 +291,27 @@ def _nothing(family: KernelFamily) -> Drawn:
 def _warnings(problem: Problem) -> tuple[str, ...]:
     """What a person should know before the first step."""
     nu, size = _ball(problem).nu, problem.family.size
-    if nu > _LAST_GOOD_NU and size > _SMALL_FAMILY:
-        p = 2.0 if math.isinf(nu) else 2.0 * nu / (1.0 + nu)
+    p = 2.0 if math.isinf(nu) else 2.0 * nu / (1.0 + nu)
+    if will_not_converge(p, size):
         return (
             f"p = {p:g} is above 4/3 and there are {size:,} kernels: the bound on the error grows "
             "with their number, so convergence is not to be expected",
         )
     return ()
+
+
+def will_not_converge(p: float, size: int) -> bool:
+    """Whether convergence is not to be expected: the error's bound grows with the family.
+
+    Parameters
+    ----------
+    p : float
+        Norm over the products, from 1 to 2.
+    size : int
+        Kernels of the family.
+    """
+    nu = math.inf if p == 2.0 else p / (2.0 - p)
+    return nu > _LAST_GOOD_NU * (1.0 + 1e-12) and size > _SMALL_FAMILY
 
 
 def _ball(problem: Problem) -> NormBall:

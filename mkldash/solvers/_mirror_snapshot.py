@@ -65,6 +65,8 @@ class MirrorSnapshot(Snapshot):
         The kernel that it means.
     position_laws : array, shape (len(drawn), n_base)
         Conditional law of each position, given the letters before it.
+    drawn_from : array, shape (n_rows,) or (0,)
+        Dual coefficients of the iterate before, whose laws these are; none at the start.
     orderings : int
         Words that mean the kernel drawn.
     gradient : float
@@ -90,6 +92,7 @@ class MirrorSnapshot(Snapshot):
     drawn: tuple[int, ...] | None
     drawn_key: Key | None
     position_laws: Array
+    drawn_from: Array
     orderings: int
     gradient: float
     drawn_value: float

@@ -10,13 +10,19 @@ import numpy as np
 
 from mkldash.problems.problem import Problem
 from mkldash.solvers._draws import adaptive_step, ideal_draw, take, uniform_draw
-from mkldash.solvers._mirror import MirrorSolver, check_choice, check_positive, check_whole
+from mkldash.solvers._mirror import (
+    MirrorSolver,
+    check_choice,
+    check_positive,
+    check_whole,
+    will_not_converge,
+)
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn, MirrorSnapshot
 from mkldash.solvers._mirror_state import Iterate
 from mkldash.solvers.base import option
 
-__all__ = ["MirrorSnapshot", "RandomizedMirrorDescent"]
+__all__ = ["MirrorSnapshot", "RandomizedMirrorDescent", "will_not_converge"]
 
 _RULES = ("recent", "adaptive", "theoretical")
 _SAMPLINGS = ("ideal", "uniform")

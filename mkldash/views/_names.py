@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from itertools import groupby
 
 __all__ = [
-    "LONGEST_NAME", "apart", "cut", "cut_apart", "feature", "number", "percent", "product", "short",
-    "word_name",
+    "LONGEST_NAME", "apart", "count", "cut", "cut_apart", "feature", "number", "percent",
+    "product", "short", "word_name",
 ]  # fmt: skip
 
 #: Characters of a name on an axis; the hover text has all of it.
@@ -40,6 +40,14 @@ def number(value: float, digits: int = 3) -> str:
     head = head.rstrip("0").rstrip(".") if "." in head else head
     times = "" if head == "1" else f"{head}·"
     return f"{times}10{str(int(power)).translate(_RAISED)}"
+
+
+def count(n: int) -> str:
+    """``8,421``, or ``2.6 · 10¹⁸`` where the digits would not be read."""
+    if n < 10**12:
+        return f"{n:,}"
+    head, _, power = f"{float(n):.1e}".partition("e")
+    return f"{head} · 10{str(int(power)).translate(_RAISED)}"
 
 
 def apart(low: float, high: float) -> tuple[str, str]:

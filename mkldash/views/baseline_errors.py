@@ -63,17 +63,17 @@ class BaselineErrorsView(View):
     """Is it worth the trouble?"""
 
     name = "baseline-errors"
-    title = "Test error beside other methods"
+    title = "Test error by method"
     needs = frozenset({"test_mse", "baselines"})
     caption = (
-        "Mean squared error on the same test rows, smaller is better. The green dot is this run "
-        "at the cursor and moves; the dashed line carries it down to the others."
+        "Mean squared error on the same test rows, smaller is better. The green dot is this run's "
+        "best point up to the cursor and moves; the dashed line carries it down to the others."
     )
     formula = (
         r"\text{test error}=\frac1m\sum_{i=1}^{m}(y_i-f(x_i))^2"
         r"\quad\text{on rows that no method has seen}"
     )
-    order = 45
+    order = 24
 
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BaselineErrorsInfo:
@@ -99,7 +99,7 @@ class BaselineErrorsView(View):
         self._x, self._y = Range1d(0, 1), Range1d(_FEWEST - 0.4, -0.6)
         plot = plotting.new_figure(
             self.title, "test error (mean squared)", "", x_range=self._x, y_range=self._y,
-            left=176, height=320, right=30,
+            left=176, height=340, right=30,
         )  # fmt: skip
         self._dots = ColumnDataSource({c: [] for c in _DOTS})
         self._words = ColumnDataSource({"x": [], "y": [], "text": [], "align": [], "shift": []})

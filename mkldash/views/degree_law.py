@@ -26,6 +26,10 @@ _CALLED = {0: "0: offset", 1: "1: feature", 2: "2: pair", 3: "3: triple"}
 _FEW = 5
 
 
+#: Up to so many degrees each has its share written above it, of more the likely ones.
+_MOST_WORDS, _WORTH_WORDS = 9, 0.1
+
+
 class DegreeLawInfo(NamedTuple):
     """Numbers of the picture.
 
@@ -87,14 +91,16 @@ class DegreeLawView(View):
             self.title, "degree: number of factors", "probability",
             x_range=self._x, y_range=self._y,
         )  # fmt: skip
-        self._bars = ColumnDataSource({c: [] for c in ("x", "p", "colour", "alpha", "text", "ink")})
+        self._bars = ColumnDataSource(
+            {c: [] for c in ("x", "p", "colour", "alpha", "text", "quiet", "loud")}
+        )
         bars = plot.vbar(
             "x", 0.66, "p", source=self._bars, fill_color="colour", line_color="colour",
             fill_alpha="alpha",
         )  # fmt: skip
-        plot.text(
-            "x", "p", "text", source=self._bars, color="ink", text_align="center",
-            text_baseline="bottom", text_font_size="13px", y_offset=-3,
+        plotting.two_inks(
+            plot, "x", "p", self._bars, INK, DRAWN, text_align="center", text_baseline="bottom",
+            text_font_size="13px", y_offset=-3,
         )  # fmt: skip
         plot.xaxis.major_tick_out = plot.xaxis.major_tick_in = 0
         plotting.add_hover(plot, [bars], [("degree", "@x"), ("probability", "@p{0.000000}")])
@@ -111,8 +117,8 @@ class DegreeLawView(View):
                 "p": info.law,
                 "colour": np.where(hit, DRAWN, LAW).astype(object),
                 "alpha": np.where(hit, 0.95, 0.6),
-                "ink": np.where(hit, DRAWN, INK).astype(object),
-                "text": np.array([percent(p) for p in info.law], dtype=object),
+                **plotting.inks(hit),
+                "text": np.array([_said(p, len(info.law)) for p in info.law], dtype=object),
             },
             full=True,
         )
@@ -150,3 +156,8 @@ class DegreeLawView(View):
         if info.drawn >= 0:
             text += f" Degree {info.drawn} was drawn: {info.name}."
         return text
+
+
+def _said(share: float, n: int) -> str:
+    """What stands above a bar; nothing above the low ones of many."""
+    return percent(share) if n <= _MOST_WORDS or share >= _WORTH_WORDS else ""

@@ -23,6 +23,10 @@ __all__ = ["DrawnPathInfo", "DrawnPathView"]
 _BAR, _WORDS = 0.52, 0.80
 #: Pixels of a row; of one among many.
 _ROW, _LOW_ROW, _FEW = 78, 56, 5
+#: Rows of factors that are drawn; where there may be more, few words are so long.
+_MOST_ROWS, _USUAL_ROWS = 8, 5
+#: Up to so many degrees each has its chance written above it.
+_FEW_DEGREES, _WORTH_WORDS = 11, 0.02
 #: Share of its place that a bar fills.
 _FILL = 0.84
 #: Features that are named below the last row.
@@ -179,6 +183,7 @@ class DrawnPathView(View):
         return plot
 
     def _write(self, info: DrawnPathInfo) -> None:
+        info = _shown(info)
         if (info.degree, info.features) != self._shape:
             self._shape = (info.degree, info.features)
             self._label(info)
@@ -213,6 +218,8 @@ class DrawnPathView(View):
         found = [("■", LAW, "could be drawn"), ("■", DRAWN, f"drawn: {info.short}")]
         if np.isfinite(info.probability):
             found.append(("", "", _sum(info)))
+        if (hidden := len(info.rows) - 1 - _depth(info)) > 0:
+            found.append(("", "", f"{hidden} more factor{'s' if hidden > 1 else ''} not shown"))
         if info.orderings > 1:
             found.append(("", "", f"one of {info.orderings:,} orders that mean this kernel"))
         return tuple(found)
@@ -231,6 +238,16 @@ class DrawnPathView(View):
         if info.orderings > 1:
             text += f" {info.orderings} orders mean the same kernel, {info.key}."
         return text
+
+
+def _shown(info: DrawnPathInfo) -> DrawnPathInfo:
+    """As many rows as fit."""
+    depth = _depth(info)
+    return info._replace(degree=depth, rows=info.rows[: depth + 1])
+
+
+def _depth(info: DrawnPathInfo) -> int:
+    return info.degree if info.degree <= _MOST_ROWS else _USUAL_ROWS
 
 
 def _bars(info: DrawnPathInfo) -> dict[str, np.ndarray]:
@@ -290,10 +307,12 @@ def _ends(info: DrawnPathInfo) -> dict[str, list[object]]:
         n, row = len(info.rows[0]), info.rows[0]
         tops = info.degree + _BAR * row / (row.max(initial=0.0) or 1.0)
         chosen = info.chosen[0] if info.chosen else -1
+        few = n <= _FEW_DEGREES
         found += [
-            ((d + 0.5) / n, float(tops[d]), f"{d}: {percent(row[d])}", "center")
-            for d in range(n) if d != chosen
-        ]  # fmt: skip
+            ((d + 0.5) / n, float(tops[d]), f"{d}: {percent(row[d])}" if few else f"{d}", "center")
+            for d in range(n)
+            if (d != chosen if few else abs(d - chosen) > 1 and row[d] >= _WORTH_WORDS)
+        ]
     if info.name and len(info.rows) <= info.degree:
         what = "the offset: nothing more to draw" if not info.chosen[0] else "the product is whole"
         found.append((0.5, float(info.degree - len(info.rows)) + 0.1, what, "center"))

@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
-from mkldash.views._names import cut_apart, number, product
+from mkldash.views._names import count, cut_apart, number, product
 from mkldash.views._palette import ACCENT, CURSOR, INK
 from mkldash.views._reading import Readable, active_weights
 from mkldash.views.base import EMPTY, Scene, View
@@ -85,7 +85,7 @@ class LearntProductsView(View):
         r"\lVert\theta\rVert_\nu\le1,\quad\theta\ge0,\quad\nu=\frac{p}{2-p}\qquad "
         r"\text{average}=\frac{1}{k-h}\sum_{j=h+1}^{k}\theta^{(j)}"
     )
-    order = 20
+    order = 22
 
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> LearntProductsInfo:
@@ -170,12 +170,13 @@ class LearntProductsView(View):
         if self._y.start != start:
             self._y.start = start
         if n:
-            plotting.fit(self._x, 0.0, max(info.average.max(), info.iterate.max()) * 1.12)
+            # A number stands right of its bar.
+            plotting.fit(self._x, 0.0, max(info.average.max(), info.iterate.max()) * 1.25)
 
     @staticmethod
     def marks(info: LearntProductsInfo) -> tuple[tuple[str, str, str], ...]:
         """See `View.marks`."""
-        of = f" of {_count(info.n_keys)}" if info.n_keys else ""
+        of = f" of {count(info.n_keys)}" if info.n_keys else ""
         found = [
             ("■", ACCENT, "average"), ("┃", CURSOR, "iterate"),
             ("", "", f"carry weight: {info.carrying:,}{of}"),
@@ -203,10 +204,6 @@ class LearntProductsView(View):
 def _weights(info: LearntProductsInfo) -> Array:
     """The average, or the iterate where there is no average yet."""
     return info.average if info.average.any() else info.iterate
-
-
-def _count(n: int) -> str:
-    return f"{n:,}" if n < 1_000_000 else number(float(n))
 
 
 def _found(info: LearntProductsInfo) -> int:

@@ -68,7 +68,7 @@ class PairLawView(View):
         r"P(z_1=i,\,z_2=j\mid d=2)=\frac{a^\top(K_i\odot K_j)\,a}{a^\top(S\odot S)\,a},"
         r"\quad S=\sum_jK_j\qquad \odot:\ \text{entry by entry}"
     )
-    order = 34
+    order = 38
 
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> PairLawInfo:

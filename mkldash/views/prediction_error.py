@@ -52,8 +52,8 @@ class ErrorView(View):
     title = "Prediction error"
     needs = frozenset({"train_mse", "test_mse"})
     caption = (
-        "Mean squared error on the rows that were learnt from and on rows kept aside, in units "
-        "of the target squared. Scored for the iterations that are drawn."
+        "Mean squared error of the best point so far, on the rows that were learnt from and on "
+        "rows kept aside, in units of the target squared. Scored where iterations are drawn."
     )
     formula = (
         r"\text{MSE}=\frac1m\sum_{i=1}^{m}(y_i-f(x_i))^2\qquad "

@@ -35,12 +35,15 @@ class SecondMomentInfo(NamedTuple):
     cursor : int
     at : tuple of float
         (ideal, uniform) as last computed at the cursor.
+    draws : int
+        0 where both are exact, else of how many draws they are the mean.
     """
 
     iteration: Array
     curves: LogCurves
     cursor: int
     at: tuple[float, float]
+    draws: int = 0
 
 
 class SecondMomentView(View):
@@ -50,22 +53,26 @@ class SecondMomentView(View):
     title = "Noise of the gradient estimate"
     needs = frozenset({"moment_ideal", "moment_uniform"})
     caption = (
-        "How large a random gradient is on average (squared), when products are drawn by the "
-        "ideal law and when uniformly: smaller is better, and no law does better than the ideal."
+        "How large a random gradient is on average (squared), when products are drawn in "
+        "proportion to the gradient and when every word is as likely: smaller is better."
     )
     formula = (
-        r"\mathbb{E}\lVert G\rVert^2=\sum_z\frac{g_z^2}{q_z},\quad G=\frac{g_z}{q_z}\,e_z"
-        r"\ \text{with probability }q_z\qquad "
-        r"\text{ideal: }q_z=\frac{|g_z|}{\sum_w|g_w|}:\ \Big(\sum_z|g_z|\Big)^{2}\qquad "
-        r"\text{uniform: }q_z=\frac{1}{|I|}:\ |I|\sum_zg_z^2\qquad "
-        r"g_z=-\tfrac12\rho_d^{-2}\,a^\top K_za"
+        r"\mathbb{E}\lVert G\rVert^2=\sum_z q_z\Big(\frac{u_z}{2m_zq_z}\Big)^{2},\quad "
+        r"G=-\frac{u_z}{2m_zq_z}\,e_z\ \text{with probability }q_z\qquad "
+        r"\text{ideal: }q_z=\frac{u_z}{C}:\ \tfrac14\,C\sum_z\frac{u_z}{m_z^2}\qquad "
+        r"\text{uniform: }q_z=\frac{1}{|I|}:\ \tfrac14\,|I|\sum_z\frac{u_z^2}{m_z^2}\qquad "
+        r"u_z=\rho_d^{-2}\,a^\top K_za,\quad C=\sum_zu_z,\quad "
+        r"m_z:\ \text{orders of the word that are one kernel (}p=1\text{), else }1"
     )
     order = 60
 
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> SecondMomentInfo:
         """See `View.prepare`."""
-        numbers, ideal, uniform = columns(trace, "iteration", "moment_ideal", "moment_uniform")
+        numbers, ideal, uniform, draws = columns(
+            trace, "iteration", "moment_ideal", "moment_uniform", "moment_draws"
+        )
+        count = latest(draws, k)
         known = np.flatnonzero(~(np.isnan(ideal) & np.isnan(uniform)))
         known = known[thin(len(known))]
         return SecondMomentInfo(
@@ -73,6 +80,7 @@ class SecondMomentView(View):
             curves=log_curves({_IDEAL: ideal[known], _UNIFORM: uniform[known]}),
             cursor=int(numbers[k]) if 0 <= k < len(numbers) else 0,
             at=(latest(ideal, k), latest(uniform, k)),
+            draws=0 if math.isnan(count) else int(count),
         )
 
     def _build(self) -> figure:
@@ -114,17 +122,24 @@ class SecondMomentView(View):
     @staticmethod
     def describe(info: SecondMomentInfo) -> str:
         """See `View.describe`."""
-        ideal, uniform = info.at
-        if math.isnan(ideal) and math.isnan(uniform):
-            return "The second moments are not known at this iteration."
-        if math.isnan(uniform) or math.isnan(ideal):
-            name, value = ("ideal", ideal) if math.isnan(uniform) else ("uniform", uniform)
-            return (
-                f"At iteration {info.cursor} the second moment under the {name} law is "
-                f"{number(value, 4)}; the other is not known."
-            )
-        times = f"{number(uniform / ideal)} times" if ideal > 0 else "more than"
+        text = _said(info)
+        if info.draws:
+            text += f" Estimated from {info.draws} draws, as there are too many to evaluate."
+        return text
+
+
+def _said(info: SecondMomentInfo) -> str:
+    ideal, uniform = info.at
+    if math.isnan(ideal) and math.isnan(uniform):
+        return "The second moments are not known at this iteration."
+    if math.isnan(uniform) or math.isnan(ideal):
+        name, value = ("ideal", ideal) if math.isnan(uniform) else ("uniform", uniform)
         return (
-            f"At iteration {info.cursor} the second moment is {number(ideal, 4)} under the ideal "
-            f"law and {number(uniform, 4)} under the uniform one, {times} as much."
+            f"At iteration {info.cursor} the second moment under the {name} law is "
+            f"{number(value, 4)}; the other is not known."
         )
+    times = f"{number(uniform / ideal)} times" if ideal > 0 else "more than"
+    return (
+        f"At iteration {info.cursor} the second moment is {number(ideal, 4)} under the ideal "
+        f"law and {number(uniform, 4)} under the uniform one, {times} as much."
+    )

@@ -15,7 +15,7 @@ from mkldash.errors import InputError
 
 
 def test_the_apps_are_found():
-    assert list(available_apps()) == ["elastic_net", "neighborhood_kernel"]
+    assert list(available_apps()) == ["elastic_net", "mirror_descent", "neighborhood_kernel"]
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda x: x.title)

@@ -234,6 +234,11 @@ def test_altered_table_is_refused(folder: Path) -> None:
         load("t8", folder)
 
 
+def test_true_products_are_the_features_that_made_the_target() -> None:
+    assert available()["known-products"].true_products == (("x2", "x5"), ("x3",))
+    assert available()["diabetes"].true_products == ()
+
+
 def test_missing_table_is_refused(folder: Path) -> None:
     (folder / "t8.csv").unlink()
     with pytest.raises(InputError, match=r"the table t8\.csv is missing"):
@@ -252,6 +257,11 @@ def test_missing_table_is_refused(folder: Path) -> None:
         ('title = "', 'titel = "', "card t8.toml: unknown fields titel"),
         ('title = "', "title = ", "card t8.toml"),
         ('table = "t8.csv"', 'generator = "t8"', "card t8.toml: no generator is called 't8'"),
+        (
+            'target = "label"',
+            'target = "label"\ntrue_products = [["size", "width"]]',
+            "true_products names 'width', no feature",
+        ),
         ('table = "t8.csv"', "", "card t8.toml: give either a table or a generator"),
     ],
 )

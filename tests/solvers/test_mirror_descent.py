@@ -356,6 +356,19 @@ def test_none_of_them_takes_the_hinge_loss_or_another_set():
     assert {kind.name for kind in SOLVERS} <= set(available_solvers())
 
 
+def test_each_snapshot_holds_what_it_was_drawn_from_and_shares_it_with_the_one_before():
+    X = np.random.default_rng(1).standard_normal((25, 4))
+    problem = Problem(product_family(X, degree=2), X[:, 0] * X[:, 1], Squared(), NormBall.of_p(1.0))
+    found = run(RandomizedMirrorDescent(), problem, 205)
+    assert not len(found[0].drawn_from)
+    for before, here in itertools.pairwise(found):
+        np.testing.assert_allclose(here.drawn_from, before.alpha, rtol=1e-8, atol=1e-12)
+        total = problem.family.total(here.drawn_from)
+        assert total == pytest.approx(here.total, rel=1e-10)
+    shared = sum(h.drawn_from is b.alpha for b, h in itertools.pairwise(found))
+    assert shared >= len(found) - 5
+
+
 def test_a_random_run_is_never_called_stalled():
     """Bounds that stand still for a thousand steps may move at the next: S12 at p = 1."""
     seen = []

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import param
 from panel.custom import JSComponent
 
-__all__ = ["UPLOAD_LIMIT", "Board", "CardHead", "PlayerBar", "Upload"]
+__all__ = ["UPLOAD_LIMIT", "Board", "CardHead", "PlayerBar", "Recipe", "Upload"]
 
 _HERE = Path(__file__).parent
 
@@ -78,6 +78,7 @@ class CardHead(_Part):
     """
 
     title = param.String(default="")
+    figure = param.String(default="", doc="Name of the figure that the picture is saved of.")
     keys = param.List(default=[], doc="(label, colour, dashes, drawn) of each curve.")
     marks = param.List(default=[], doc="(sign, colour, meaning), where no curve has a name.")
     caption = param.String(default="")
@@ -86,6 +87,17 @@ class CardHead(_Part):
 
     _esm = _HERE / "card.js"
     _stylesheets: ClassVar[list[Path]] = [(_HERE / "card.css")]
+
+
+class Recipe(_Part):
+    """How to have the run again, with buttons that copy it."""
+
+    command = param.String(default="")
+    python = param.String(default="")
+    note = param.String(default="")
+
+    _esm = _HERE / "recipe.js"
+    _stylesheets: ClassVar[list[Path]] = [(_HERE / "recipe.css")]
 
 
 class Upload(_Part):

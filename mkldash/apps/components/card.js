@@ -2,7 +2,7 @@ export function render({model, el}) {
   const head = document.createElement("header")
   head.innerHTML = `<h2></h2><button type="button" aria-expanded="false" class="info">
     <svg viewBox="0 0 24 24" width="18" height="18" fill="currentColor" aria-hidden="true"><path d="M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm1 15h-2v-6h2zm0-8h-2V7h2z"/></svg>
-    <span>What am I looking at?</span></button><div class="keys"></div><div class="marks" hidden></div><p class="caption"></p><p class="words"></p>`
+    <span>What am I looking at?</span></button><button type="button" class="info save"><svg viewBox="0 0 24 24" width="18" height="18" fill="currentColor" aria-hidden="true"><path d="M5 20h14v-2H5v2zM19 9h-4V3H9v6H5l7 7 7-7z"/></svg></button><div class="keys"></div><div class="marks" hidden></div><p class="caption"></p><p class="words"></p>`
   el.append(head)
   const [title, info, keys, caption, words] = ["h2", ".info", ".keys", ".caption", ".words"].map((s) => head.querySelector(s))
   const show = () => {
@@ -55,6 +55,27 @@ export function render({model, el}) {
     })
   }
   info.onclick = () => { model.open = !model.open }
+  const save = head.querySelector(".save")
+  save.title = "Save the picture (PNG)"
+  save.setAttribute("aria-label", `Save the picture: ${model.title}`)
+  save.hidden = !model.figure
+  save.onclick = () => {
+    const views = [...Bokeh.index.all_views()]
+    const view = views.find((v) => v.model.name === model.figure && v.export && v.el.getBoundingClientRect().width > 0)
+    if (!view) { return }
+    const drawn = view.export("png").canvas
+    const paper = document.createElement("canvas")
+    paper.width = drawn.width
+    paper.height = drawn.height
+    const context = paper.getContext("2d")
+    context.fillStyle = getComputedStyle(head).getPropertyValue("--mui-palette-background-paper") || "white"
+    context.fillRect(0, 0, paper.width, paper.height)
+    context.drawImage(drawn, 0, 0)
+    const link = document.createElement("a")
+    link.download = `mkldash-${model.figure}.png`
+    link.href = paper.toDataURL("image/png")
+    link.click()
+  }
   for (const name of ["title", "caption", "open"]) { model.on(name, show) }
   model.on("words", tell)
   model.on("keys", name)
