@@ -46,10 +46,11 @@ DATA = ("diabetes", "concrete", "airfoil", "energy-heating", "energy-cooling")
 DEGREE = 3
 
 #: What is tried on the validation rows.
-PENALTIES, GROWTHS = (1.0, 0.1, 0.01, 1e-3, 1e-4), (2.0, 4.0)
+PENALTIES, GROWTHS = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5), (2.0, 4.0)
 
-#: Iterations of a solver while parameters are tried, and at last.
-TRIED, LAST = 400, 2000
+#: Iterations of a solver: the same while parameters are tried and at last, as stopping
+#: early is part of what the parameters are tuned to.
+ITERATIONS = 1000
 
 #: Relative gap at which a solver may end before.
 TOL = 1e-3
@@ -63,11 +64,9 @@ class Method:
     ----------
     title : str
     fit : callable
-        ``fit(X, y, last=..., **options)``.
+        ``fit(X, y, **options)``.
     grid : mapping of str to sequence
         Values of each option that are tried; empty: nothing is.
-    like : str or None
-        The method whose options are taken over, as both solve one problem.
     own_validation : bool
         Whether it chooses its options itself, by cross-validation.
     """
@@ -75,7 +74,6 @@ class Method:
     title: str
     fit: Fit
     grid: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    like: str | None = None
     own_validation: bool = False
 
     def options(self) -> list[dict[str, float]]:
@@ -114,18 +112,18 @@ class SplitError:
 
 
 def _solver(
-    name: str, p: float, X: Array, y: Array, *, last: bool, penalty: float, growth: float
+    name: str, p: float, X: Array, y: Array, *, penalty: float, growth: float
 ) -> Callable[[Array], Array]:
     """One of the solvers of the problem."""
     family = product_family(X, degree=DEGREE, penalty=penalty, growth=growth, merged=p == 1.0)
     problem = Problem(family, y, Squared(), NormBall.of_p(p))
-    stop = StopRule(tol=TOL, max_iter=LAST if last else TRIED)
+    stop = StopRule(tol=TOL, max_iter=ITERATIONS)
     best = solve(available_solvers()[name](), problem, stop=stop).best
     return lambda new: family.decision(new, best.weights, best.alpha)
 
 
 def _ridge(
-    degree: int, X: Array, y: Array, *, last: bool, penalty: float, growth: float
+    degree: int, X: Array, y: Array, *, penalty: float, growth: float
 ) -> Callable[[Array], Array]:
     """Kernel ridge with weight 1 for every product."""
     from mkldash.estimators.polynomial_ridge import PolynomialRidge
@@ -134,7 +132,7 @@ def _ridge(
     return model.fit(X, y).predict
 
 
-def _learnt(X: Array, y: Array, *, last: bool, penalty: float) -> Callable[[Array], Array]:
+def _learnt(X: Array, y: Array, *, penalty: float) -> Callable[[Array], Array]:
     """A polynomial kernel with learnt weights of the features."""
     from mkldash.estimators.polynomial_kernel import LearntPolynomialKernel
 
@@ -142,7 +140,7 @@ def _learnt(X: Array, y: Array, *, last: bool, penalty: float) -> Callable[[Arra
     return model.fit(X, y).predict
 
 
-def _sklearn(X: Array, y: Array, *, last: bool) -> Callable[[Array], Array]:
+def _sklearn(X: Array, y: Array) -> Callable[[Array], Array]:
     """scikit-learn's KernelRidge, its parameters by five-fold cross-validation."""
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.model_selection import GridSearchCV, KFold
@@ -161,7 +159,7 @@ def _sklearn(X: Array, y: Array, *, last: bool) -> Callable[[Array], Array]:
 
 _BOTH = MappingProxyType({"penalty": PENALTIES, "growth": GROWTHS})
 
-#: The methods of the table, in its order; one that is `like` another comes after it.
+#: The methods of the table, in its order.
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "mirror-1": Method(
@@ -175,12 +173,12 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "uniform-1": Method(
             "Uniform sampling, p = 1",
             functools.partial(_solver, "uniform-sampling", 1.0),
-            like="mirror-1",
+            _BOTH,
         ),
         "full-1": Method(
             "Full gradient, p = 1",
             functools.partial(_solver, "full-gradient", 1.0),
-            like="mirror-1",
+            _BOTH,
         ),
         **{
             f"ridge-{degree}": Method(
@@ -193,7 +191,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "box-2": Method(
             "Box coordinate descent, p = 2",
             functools.partial(_solver, "box-coordinate-descent", 2.0),
-            like=f"ridge-{DEGREE}",
+            _BOTH,
         ),
         "learnt": Method("Learnt polynomial kernel (Cortes 2009)", _learnt, {"penalty": PENALTIES}),
         "sklearn": Method("scikit-learn KernelRidge, polynomial", _sklearn, own_validation=True),
@@ -213,7 +211,7 @@ def split_errors(
     seeds : sequence of int
         One for each split.
     methods : sequence of str, optional
-        Names of `METHODS`; default all.  One that is like another needs it before.
+        Names of `METHODS`; default all.
 
     Yields
     ------
@@ -222,17 +220,12 @@ def split_errors(
     names = tuple(METHODS) if methods is None else tuple(methods)
     for seed in seeds:
         parts = three_way(dataset.n_rows, seed)
-        chosen: dict[str, dict[str, float]] = {}
         for name in names:
             begun = time.perf_counter()
             method = METHODS[name]
-            if method.like is not None:
-                options = chosen[method.like]
-            else:
-                options = _choose(method, dataset, parts.train, parts.validation)
-            chosen[name] = options
+            options = _choose(method, dataset, parts.train, parts.validation)
             rows = np.concatenate([parts.train, parts.validation])
-            mse = _error(method, options, dataset, rows, parts.test, last=True)
+            mse = _error(method, options, dataset, rows, parts.test)
             yield SplitError(
                 data=dataset.name,
                 method=name,
@@ -250,7 +243,7 @@ def _choose(
     tried = method.options()
     if len(tried) == 1:
         return tried[0]
-    errors = [_error(method, o, dataset, train, validation, last=False) for o in tried]
+    errors = [_error(method, o, dataset, train, validation) for o in tried]
     return tried[int(np.argmin(errors))]
 
 
@@ -260,8 +253,6 @@ def _error(
     dataset: Dataset,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
-    *,
-    last: bool,
 ) -> float:
     """Mean squared error on `test` after learning from `train`."""
     X, y = dataset.X[train], dataset.y[train]
@@ -270,7 +261,6 @@ def _error(
     predict = method.fit(
         features.transform(X[:, varies]),
         target.transform(y[:, np.newaxis])[:, 0],
-        last=last,
         **options,
     )
     predicted = predict(features.transform(dataset.X[np.ix_(test, np.flatnonzero(varies))]))

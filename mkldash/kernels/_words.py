@@ -76,6 +76,9 @@ def as_words(keys: Sequence[Hashable], n_base: int, degree: int) -> Words:
         If a key is not a tuple of at most `degree` positions of base kernels.
     """
     try:
+        if len(keys) == 1 and _is_word(keys[0], n_base, degree):  # once in every step
+            word: tuple[int, ...] = keys[0]  # type: ignore[assignment]
+            return np.array([word + (-1,) * (max(degree, 1) - len(word))], dtype=np.int64)
         return _filled(keys, n_base, degree)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         # All at once is what is fast; which of them it was is asked afterwards.

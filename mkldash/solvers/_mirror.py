@@ -22,7 +22,6 @@ from mkldash.problems.weight_sets.norm_ball import NormBall
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn, MirrorSnapshot
 from mkldash.solvers._mirror_state import Checkpoint, Iterate, Standing
-from mkldash.solvers._ridge import solve_at
 from mkldash.solvers.base import CANCELLED, Best, Snapshot, Solver, WarmStart, option
 
 Array = NDArray[np.float64]
@@ -192,7 +191,7 @@ class MirrorSolver(Solver):
         best = standing.best
         averages = {"average": at.average(), "full": at.full_average()} if at.iteration else {}
         for what, theta in averages.items():
-            a, fitted = solve_at(problem.family, problem.y, at.keys, theta)
+            a, fitted = at.ridge.elsewhere(at.keys, theta)
             value = _objective(problem.y, a, fitted)
             found.append((value, a))
             if value < best.objective:

@@ -114,7 +114,10 @@ class Iterate:
         self._previous = checkpoint.previous.copy()
         self._squares = checkpoint.squares
         self._supports: dict[str, tuple[NDArray[np.intp], tuple[Key, ...]]] = {}
-        self.ridge = Ridge(self.family, problem.y, self.keys, self.theta, follows=self._follows)
+        self.ridge = Ridge(
+            self.family, problem.y, self.keys, self.theta,
+            follows=self._follows, rescales=geometry.rescales,
+        )  # fmt: skip
 
     @property
     def family(self) -> KernelFamily:
@@ -202,7 +205,9 @@ class Iterate:
         active = np.flatnonzero(theta)
         support = self._supports.get(what)
         if support is None or not np.array_equal(support[0], active):
-            support = (active, tuple([self.keys[i] for i in active]))
+            all_of_them = active.size == len(self.keys)
+            keys = self.keys if all_of_them else map(self.keys.__getitem__, active.tolist())
+            support = (active, tuple(keys))
             self._supports[what] = support
         return Weights(support[1], theta[active])
 

@@ -22,33 +22,26 @@ class FeatureRidge:
     Parameters
     ----------
     y : array, shape (n_rows,)
-    features : array, shape (n_rows, s)
-        Columns to begin with.
     """
 
-    def __init__(self, y: Array, features: Array) -> None:
+    def __init__(self, y: Array) -> None:
         self._y = y
-        n, s = features.shape
-        capacity = max(_FIRST_CAPACITY, 2 * s)
-        self._columns = np.zeros((n, capacity), order="F")
-        self._gram = np.zeros((capacity, capacity))
-        self._moments = np.zeros(capacity)
-        self._columns[:, :s] = features
-        self._gram[:s, :s] = features.T @ features
-        self._moments[:s] = features.T @ y
-        self.count = s
+        self._columns = np.zeros((len(y), _FIRST_CAPACITY), order="F")
+        self._gram = np.zeros((_FIRST_CAPACITY, _FIRST_CAPACITY))
+        self._moments = np.zeros(_FIRST_CAPACITY)
+        self.count = 0
 
-    def add(self, feature: Array) -> None:
-        """One more column, shape (n_rows,)."""
-        s = self.count
-        if s == self._moments.size:
-            self._grow()
-        self._columns[:, s] = feature
-        row = self._columns[:, : s + 1].T @ feature
-        self._gram[s, : s + 1] = row
-        self._gram[: s + 1, s] = row
-        self._moments[s] = float(feature @ self._y)
-        self.count = s + 1
+    def add(self, features: Array) -> None:
+        """More columns, shape (n_rows, m)."""
+        first, last = self.count, self.count + features.shape[1]
+        if last > self._moments.size:
+            self._grow(2 * last)
+        self._columns[:, first:last] = features
+        rows = features.T @ self._columns[:, :last]
+        self._gram[first:last, :last] = rows
+        self._gram[:last, first:last] = rows.T
+        self._moments[first:last] = features.T @ self._y
+        self.count = last
 
     def solve(self, w: Array) -> tuple[Array, Array]:
         """(a, K a) for the column weights `w`, shape (count,)."""
@@ -70,11 +63,11 @@ class FeatureRidge:
         a = self._y - phi @ (root * x)
         return a, phi @ (w[active] * (phi.T @ a))
 
-    def _grow(self) -> None:
-        n, capacity = self._columns.shape
-        columns = np.zeros((n, 2 * capacity), order="F")
-        columns[:, :capacity] = self._columns
-        gram = np.zeros((2 * capacity, 2 * capacity))
-        gram[:capacity, :capacity] = self._gram
+    def _grow(self, capacity: int) -> None:
+        n, used = self._columns.shape
+        columns = np.zeros((n, capacity), order="F")
+        columns[:, :used] = self._columns
+        gram = np.zeros((capacity, capacity))
+        gram[:used, :used] = self._gram
         self._columns, self._gram = columns, gram
-        self._moments = np.concatenate([self._moments, np.zeros(capacity)])
+        self._moments = np.concatenate([self._moments, np.zeros(capacity - used)])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from mkldash.kernels._compiled_square import symmetric_product
+from mkldash.solvers._compiled_ridge import corrected_product, descend
 
 Array = NDArray[np.float64]
 
@@ -19,6 +19,9 @@ _PATIENCE = 8
 _TOLERANCE = 1e-10
 
 _MOST_ITERATIONS = 200
+
+#: No first direction is known.
+_NOTHING = np.empty(0)
 
 #: Rank-one changes that room is made for at first.
 _FIRST_CAPACITY = 32
@@ -43,7 +46,7 @@ class RowRidge:
         self._y = y
         self._K = K
         self._sigma = 1.0
-        # Pending: K^ = K + features' sizes features, inverse - vectors' factors vectors.
+        # Pending: K^ = K + features' sizes features, inverse + vectors' factors vectors.
         self._pending = 0
         self._features = np.empty((_FIRST_CAPACITY, len(y)))
         self._vectors = np.empty((_FIRST_CAPACITY, len(y)))
@@ -53,7 +56,7 @@ class RowRidge:
         self.iterations = 0
         self.a = np.zeros_like(y)
         self._residual = self._sigma * y
-        self._descend()
+        self._descend(_NOTHING)
 
     @property
     def fitted(self) -> Array:
@@ -63,12 +66,16 @@ class RowRidge:
     def change(self, scale: float, extra: float, feature: Array) -> None:
         """K <- scale K + extra feature feature', with scale > 0; solves again."""
         self._rescale(scale)
-        size = extra * self._sigma
+        size, first = extra * self._sigma, _NOTHING
         if size > 0.0:
             v = self._precondition(feature)
-            self._residual -= (size * float(feature @ self.a)) * feature
-            self._remember(feature, size, v, size / (1.0 + size * float(feature @ v)))
-        self._settle()
+            factor = -size / (1.0 + size * float(feature @ v))
+            moved = size * float(feature @ self.a)
+            self._residual -= moved * feature
+            if scale == 1.0:  # what is left of the last residual is below the tolerance
+                first = (moved * factor / size) * v
+            self._remember(feature, size, v, factor)
+        self._settle(first)
 
     def change_full(self, scale: float, extra: float, gram: Array) -> None:
         """K <- scale K + extra gram, for kernels that are not of rank one."""
@@ -77,55 +84,33 @@ class RowRidge:
         if size > 0.0:
             self._K += size * gram
             self._residual -= size * (gram @ self.a)
-        self._settle()
+        self._settle(_NOTHING)
 
     def _rescale(self, scale: float) -> None:
         sigma = self._sigma / scale
         self._residual += (sigma - self._sigma) * (self._y - self.a)
         self._sigma = sigma
 
-    def _settle(self) -> None:
-        if not self._descend():
+    def _settle(self, first: Array) -> None:
+        if not self._descend(first):
             self._refactor()
-            self._descend()
+            self._descend(_NOTHING)
 
-    def _descend(self) -> bool:
+    def _descend(self, first: Array) -> bool:
         """Conjugate gradients; False when the preconditioner has become too old."""
-        a, r = self.a.copy(), self._residual.copy()
-        direction, last, fresh = None, 0.0, not self._pending and self._sigma == 1.0
-        self.iterations = 0
-        while self.iterations < _MOST_ITERATIONS:
-            if float(np.linalg.norm(r)) <= _TOLERANCE * self._sigma * float(np.linalg.norm(a)):
-                break
-            if self.iterations == _PATIENCE and not fresh:
-                self.a, self._residual = a, r
-                return False
-            z = self._precondition(r)
-            size = float(r @ z)
-            direction = z if direction is None else z + (size / last) * direction
-            image = self._product(direction)
-            length = size / float(direction @ image)
-            a += length * direction
-            r -= length * image
-            last = size
-            self.iterations += 1
+        fresh = not self._pending and self._sigma == 1.0
+        a, r, k = self.a.copy(), self._residual.copy(), self._pending
+        self.iterations, reached = descend(
+            self._K, self._sigma, self._features[:k], self._sizes[:k],
+            self._inverse, self._vectors[:k], self._factors[:k],
+            a, r, first, _TOLERANCE, _MOST_ITERATIONS if fresh else _PATIENCE,
+        )  # fmt: skip
         self.a, self._residual = a, r
-        return True
-
-    def _product(self, x: Array) -> Array:
-        """(sigma I + K^) x."""
-        out: Array = symmetric_product(self._K, x)
-        out += self._sigma * x
-        if self._pending:
-            features = self._features[: self._pending]
-            out += (self._sizes[: self._pending] * (features @ x)) @ features
-        return out
+        return reached or fresh
 
     def _precondition(self, x: Array) -> Array:
-        out: Array = symmetric_product(self._inverse, x)
-        if self._pending:
-            vectors = self._vectors[: self._pending]
-            out -= (self._factors[: self._pending] * (vectors @ x)) @ vectors
+        k = self._pending
+        out: Array = corrected_product(self._inverse, 0.0, self._vectors[:k], self._factors[:k], x)
         return out
 
     def _remember(self, feature: Array, size: float, v: Array, factor: float) -> None:

@@ -8,7 +8,6 @@ snapshot, so a run resumes from any of them, bit for bit.
 from __future__ import annotations
 
 import abc
-import dataclasses
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -122,12 +121,11 @@ class Snapshot:
     origin: Origin = Origin("", "")
 
     def __post_init__(self) -> None:
-        for f in dataclasses.fields(self):
-            value = getattr(self, f.name)
+        for name, value in tuple(self.__dict__.items()):
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 value = value.copy()
                 value.flags.writeable = False
-                object.__setattr__(self, f.name, value)
+                object.__setattr__(self, name, value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -238,11 +236,21 @@ class Solver(abc.ABC):
                 elapsed += time.perf_counter() - begun
                 if snapshot is None:
                     return
-                yield dataclasses.replace(snapshot, elapsed=elapsed, origin=origin)
+                yield _stamped(snapshot, elapsed, origin)
         finally:
             close = getattr(steps, "close", None)
             if close is not None:
                 close()
+
+
+def _stamped(snapshot: Snapshot, elapsed: float, origin: Origin) -> Snapshot:
+    """A copy with these two fields.
+
+    Short steps would notice `dataclasses.replace`, which checks every field anew.
+    """
+    stamped = object.__new__(type(snapshot))
+    stamped.__dict__.update(snapshot.__dict__, elapsed=elapsed, origin=origin)
+    return stamped
 
 
 def _sound(warm: WarmStart) -> WarmStart:

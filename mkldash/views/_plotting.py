@@ -29,12 +29,14 @@ __all__ = [
     "equal_scales",
     "fit",
     "grow",
+    "inks",
     "new_box",
     "new_figure",
     "nice_ceiling",
     "nice_step",
     "plain_ticks",
     "show_box",
+    "two_inks",
     "write",
 ]
 
@@ -222,6 +224,25 @@ def write(source: ColumnDataSource, columns: Columns, *, full: bool = False) -> 
 def light(values: np.ndarray) -> Any:
     """Short arrays as lists: an array costs two websocket messages of its own."""
     return values.tolist() if values.ndim == 1 and len(values) <= LIGHT else values
+
+
+def two_inks(
+    plot: figure, x: str, y: str, source: ColumnDataSource, quiet: str, loud: str, **style: Any
+) -> None:
+    """Words of column ``text`` in the colour of the two whose column, of `inks`, is 1.
+
+    A column of colours would do, but while a source is replaced bokeh may measure
+    as many words as there were, and an old word without a new colour is an error
+    of the page; one without a new opacity is not.
+    """
+    for colour, alpha in ((quiet, "quiet"), (loud, "loud")):
+        plot.text(x, y, "text", source=source, text_color=colour, text_alpha=alpha, **style)
+
+
+def inks(loud: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns for `two_inks`: opacity of either colour."""
+    shown = loud.astype(np.float64)
+    return {"quiet": 1.0 - shown, "loud": shown}
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:

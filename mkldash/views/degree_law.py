@@ -91,14 +91,16 @@ class DegreeLawView(View):
             self.title, "degree: number of factors", "probability",
             x_range=self._x, y_range=self._y,
         )  # fmt: skip
-        self._bars = ColumnDataSource({c: [] for c in ("x", "p", "colour", "alpha", "text", "ink")})
+        self._bars = ColumnDataSource(
+            {c: [] for c in ("x", "p", "colour", "alpha", "text", "quiet", "loud")}
+        )
         bars = plot.vbar(
             "x", 0.66, "p", source=self._bars, fill_color="colour", line_color="colour",
             fill_alpha="alpha",
         )  # fmt: skip
-        plot.text(
-            "x", "p", "text", source=self._bars, color="ink", text_align="center",
-            text_baseline="bottom", text_font_size="13px", y_offset=-3,
+        plotting.two_inks(
+            plot, "x", "p", self._bars, INK, DRAWN, text_align="center", text_baseline="bottom",
+            text_font_size="13px", y_offset=-3,
         )  # fmt: skip
         plot.xaxis.major_tick_out = plot.xaxis.major_tick_in = 0
         plotting.add_hover(plot, [bars], [("degree", "@x"), ("probability", "@p{0.000000}")])
@@ -115,7 +117,7 @@ class DegreeLawView(View):
                 "p": info.law,
                 "colour": np.where(hit, DRAWN, LAW).astype(object),
                 "alpha": np.where(hit, 0.95, 0.6),
-                "ink": np.where(hit, DRAWN, INK).astype(object),
+                **plotting.inks(hit),
                 "text": np.array([_said(p, len(info.law)) for p in info.law], dtype=object),
             },
             full=True,

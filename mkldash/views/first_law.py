@@ -113,7 +113,7 @@ class FirstLawView(View):
             x_range=self._x, y_range=self._y, left=120, height=300,
         )  # fmt: skip
         self._bars = ColumnDataSource(
-            {c: [] for c in ("y", "p", "colour", "alpha", "text", "ink", "name")}
+            {c: [] for c in ("y", "p", "colour", "alpha", "text", "quiet", "loud", "name")}
         )
         self._rest = ColumnDataSource({"y": [], "x": [], "text": []})
         bars = plot.hbar(
@@ -121,7 +121,7 @@ class FirstLawView(View):
             fill_alpha="alpha",
         )  # fmt: skip
         words = {"text_baseline": "middle", "text_font_size": "12px", "x_offset": 5}
-        plot.text("p", "y", "text", source=self._bars, color="ink", **words)
+        plotting.two_inks(plot, "p", "y", self._bars, INK, DRAWN, **words)
         plot.text("x", "y", "text", source=self._rest, color=INK, **words)
         plot.ygrid.grid_line_color = None
         plot.xgrid.grid_line_color = "#88888840"
@@ -139,7 +139,7 @@ class FirstLawView(View):
                 "p": info.shares,
                 "colour": np.where(info.hit, DRAWN, LAW).astype(object),
                 "alpha": np.where(info.hit, 0.95, 0.6),
-                "ink": np.where(info.hit, DRAWN, INK).astype(object),
+                **plotting.inks(info.hit),
                 "text": np.array([percent(p) for p in info.shares], dtype=object),
                 "name": np.array(info.names, dtype=object),
             },

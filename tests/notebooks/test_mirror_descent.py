@@ -123,13 +123,26 @@ def test_the_optima_of_known_products(keys: Mapping[str, str], growth: float) ->
     assert {names[i] for i in np.argsort(theta)[-2:]} == {(1, 4), (2,)}
 
 
-@pytest.mark.parametrize(("growth", "found"), [(4.0, True), (1.0, False)])
-def test_growth_decides_what_the_run_finds(
-    keys: Mapping[str, str], growth: float, found: bool
+@pytest.mark.parametrize(("growth", "rule", "found"), [
+    (4.0, "adaptive", True), (4.0, "recent", True), (1.0, "adaptive", False), (1.0, "recent", True),
+])  # fmt: skip
+def test_growth_and_step_decide_what_the_run_finds(
+    keys: Mapping[str, str], growth: float, rule: str, found: bool
 ) -> None:
-    result = run(known(growth), 2000, tol=1e-3)
-    assert keys[f"known-products-run-{growth:g}"] == f"{result.upper:.4f}"
+    solver = RandomizedMirrorDescent(step_rule=rule)
+    result = solve(solver, known(growth), stop=StopRule(tol=1e-4, max_iter=1000))
+    assert keys[f"known-products-growth-{growth:g}-{rule}"] == f"{result.upper:.4f}"
     assert (set(list(result.best.weights.as_dict())[:2]) == {(1, 4), (2,)}) is found
+
+
+def test_growth_one_stays_far_from_its_optimum(keys: Mapping[str, str]) -> None:
+    above = {
+        growth: float(keys[f"known-products-growth-{growth}-recent"])
+        / float(keys[f"known-products-growth-{growth}"]) - 1
+        for growth in (1, 4)
+    }  # fmt: skip
+    assert above[4] < 1e-3
+    assert above[1] > 0.05
 
 
 def test_two_kernels_by_hand(keys: Mapping[str, str]) -> None:
@@ -145,8 +158,10 @@ def test_every_key_number_is_compared(keys: Mapping[str, str]) -> None:
     assert set(keys) == {
         "known-products-growth-1",
         "known-products-growth-4",
-        "known-products-run-1",
-        "known-products-run-4",
+        "known-products-growth-1-adaptive",
+        "known-products-growth-1-recent",
+        "known-products-growth-4-adaptive",
+        "known-products-growth-4-recent",
         "scaled-target",
         "toy-p-1",
         "toy-p-2",

@@ -37,7 +37,7 @@ def gaussians(X):
 @pytest.mark.parametrize("bases", ["linear", "gaussian"])
 def test_along_a_run_every_way_is_the_fresh_solve(p, few, penalty, bases, monkeypatch):
     """To 1e-8, as the issue of speed asks: small systems, followed inverses, fresh ones."""
-    monkeypatch.setattr(_ridge, "most_columns", lambda n_rows: few)
+    monkeypatch.setattr(_ridge, "most_columns", lambda n_rows, follows, rescales: few)
     X, y = data()
     options = {"degree": 3, "penalty": penalty, "merged": p == 1.0}
     if bases == "linear":

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bokeh.models import Text
 
 from mkldash.views._names import cut_apart, percent, product, word_name
 from mkldash.views._sheet import MOST_FEATURES, round_up
@@ -210,3 +211,15 @@ def test_eight_decisions_of_two_hundred_features_get_lower_rows():
     assert any(meaning.startswith("9 chances multiplied = ") for *_, meaning in view.marks(info))
     view.update(DrawnPathView.prepare([mirror(2, (1,), r=200, D=1)], 0, SCENE))
     assert view.figure().height == 110 + 2 * 78
+
+
+@pytest.mark.parametrize("view", [DegreeLawView, FirstLawView])
+def test_no_words_have_a_column_of_colours(view):
+    """Bokeh reads past the end of one while a source shrinks, as at the start of a run."""
+    words = [r.glyph for r in view().figure().renderers if isinstance(r.glyph, Text)]
+    assert words
+    assert all(isinstance(word.text_color, str) for word in words)
+    law = np.array([0.1, 0.2, 0.6, 0.1])
+    shown, _ = drawn(view, mirror(3, (0, 1), degree_law=law, first_law=law))
+    data = shown._bars.data
+    assert sorted(set(zip(data["quiet"], data["loud"], strict=True))) == [(0.0, 1.0), (1.0, 0.0)]

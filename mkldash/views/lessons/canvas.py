@@ -188,6 +188,8 @@ def draw_curves(
         axes.set(title=title, xlabel=x_label, ylabel=y_label)
         if "x" in log:
             axes.set_xscale("log")
+        elif all(np.asarray(curve.x).dtype.kind == "i" for curve in curves):
+            axes.xaxis.get_major_locator().set_params(integer=True)
         if "y" in log:
             axes.set_yscale("log")
         place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)} if beside else {}

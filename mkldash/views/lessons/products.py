@@ -137,18 +137,20 @@ def _leaves(axes: Axes, branches: Sequence[Branch]) -> None:
 
 
 def draw_best_products(
-    panels: Mapping[str, Mapping[str, float]], true: Sequence[str], top: int = 8
+    panels: Mapping[str, Mapping[str, float]], true: Sequence[str], top: int = 8, columns: int = 2
 ) -> Picture:
     """The heaviest products, a panel for each answer; those that made the target stand out.
 
     Parameters
     ----------
     panels : mapping of str to (mapping of str to float)
-        Weights by name of the product, by title; two panels in a row.
+        Weights by name of the product, by title.
     true : sequence of str
         Names of the products that made the target.
     top : int
         Products in a panel.
+    columns : int
+        Panels in a row.
     """
     ranked = {
         title: sorted(weights.items(), key=lambda item: -item[1])[:top]
@@ -156,8 +158,8 @@ def draw_best_products(
     }
 
     def draw(figure: Figure) -> None:
-        rows = -(-len(ranked) // 2)
-        grid = np.atleast_1d(figure.subplots(rows, min(2, len(ranked)))).ravel()
+        rows = -(-len(ranked) // columns)
+        grid = np.atleast_1d(figure.subplots(rows, min(columns, len(ranked)))).ravel()
         for axes, (title, found) in zip(grid, ranked.items(), strict=False):
             places = np.arange(len(found))
             hit = [name in true for name, _ in found]
@@ -169,13 +171,14 @@ def draw_best_products(
             axes.grid(axis="y", visible=False)
             axes.tick_params(axis="y", length=0)
             axes.locator_params(axis="x", nbins=5)
-            axes.set(title=title, xlabel=r"weight $\theta$")
+            axes.set(xlabel=r"weight $\theta$")
+            axes.set_title(title, fontsize=11)
 
     words = " ".join(
         f"{title}: " + ", ".join(f"{name} {value:.3f}" for name, value in found[:3]) + "."
         for title, found in ranked.items()
     )
-    return paint(draw, words, size=(9.6, 2.9 * -(-len(ranked) // 2)))
+    return paint(draw, words, size=(10.4, 2.9 * -(-len(ranked) // columns)))
 
 
 def draw_spread(
