@@ -99,7 +99,7 @@ LESSONS: tuple[Lesson, ...] = (
     ),
     Lesson(
         "All products at once",
-        "p = 2 keeps them all: a random method struggles, coordinate descent does not.",
+        "p = 2 keeps them all: one product a step is slow. Take the full gradient and compare.",
         "mirror_descent",
         "data=energy-heating&degree=2&p=2&penalty=1&growth=4&tol=0.01&speed=60",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,8 @@ class LearntProductsInfo(NamedTuple):
         Share of the average's weight that is not drawn.
     known : int
         How many true products there are; 0 where they are not known.
+    found : int
+        How many of them are among as many of the heaviest.
     """
 
     cursor: int
@@ -63,10 +66,11 @@ class LearntProductsInfo(NamedTuple):
     n_keys: int
     rest: float
     known: int
+    found: int
 
 
 _NOTHING = LearntProductsInfo(
-    0, (), np.empty(0), np.empty(0), np.empty(0, bool), np.empty(0, np.intp), 0, 0, 0.0, 0
+    0, (), np.empty(0), np.empty(0), np.empty(0, bool), np.empty(0, np.intp), 0, 0, 0.0, 0, 0
 )
 
 
@@ -106,12 +110,13 @@ class LearntProductsView(View):
             names=tuple(product(key, scene.features) for key in keys),
             average=shown,
             iterate=np.array([iterate.get(key, 0.0) for key in keys]),
-            true=np.array([key in true for key in keys], dtype=bool),
+            true=np.array([_sorted(key) in true for key in keys], dtype=bool),
             rank=np.array([rank.get(key, 0) for key in keys], dtype=np.intp),
             carrying=len(weights),
             n_keys=0 if scene.family is None else scene.family.n_keys,
             rest=max(0.0, 1.0 - float(shown.sum()) / total) if total > 0 else 0.0,
             known=len(true),
+            found=len({_sorted(key) for key in order[: len(true)]} & true.keys()),
         )
 
     def _build(self) -> figure:
@@ -182,7 +187,7 @@ class LearntProductsView(View):
             ("", "", f"carry weight: {info.carrying:,}{of}"),
         ]  # fmt: skip
         if info.known:
-            found.append(("★", INK, f"true ({_found(info)} of {info.known} on top)"))
+            found.append(("★", INK, f"true ({info.found} of {info.known} on top)"))
         return tuple(found)
 
     @staticmethod
@@ -197,7 +202,7 @@ class LearntProductsView(View):
         carry = "1 product carries" if info.carrying == 1 else f"{info.carrying} products carry"
         text = f"{carry} weight. Heaviest: {first}."
         if info.known:
-            text += f" {_found(info)} of {info.known} true products are the heaviest ones."
+            text += f" {info.found} of {info.known} true products are the heaviest ones."
         return text
 
 
@@ -206,9 +211,9 @@ def _weights(info: LearntProductsInfo) -> Array:
     return info.average if info.average.any() else info.iterate
 
 
-def _found(info: LearntProductsInfo) -> int:
-    """True products among as many of the heaviest."""
-    return int(np.count_nonzero(info.true & (info.rank > 0) & (info.rank <= info.known)))
+def _sorted(key: Hashable) -> Hashable:
+    """The product that a key means where each order of it is a kernel of its own."""
+    return tuple(sorted(key)) if isinstance(key, tuple) else key
 
 
 def _short(info: LearntProductsInfo) -> list[str]:

@@ -417,3 +417,15 @@ def test_a_table_with_a_number_to_predict_is_solved_and_one_with_words_is_refuse
     words = "a,b\n" + "\n".join(f"{i},{'yes' if i % 2 else 'no'}" for i in range(30))
     with pytest.raises(ValueError, match="number"):
         job_of(DEFAULT.with_table("words.csv", words.encode()))
+
+
+def test_board_and_picture_agree_on_the_true_products_where_orders_are_kernels(make):
+    player = ended(make(p=1.5, degree=2, penalty=0.1, max_iter=40))
+    shown = player.shown()
+    view = {p.view.name: p.view for p in Gallery(DEFAULT).pictures}["learnt-products"]
+    info = type(view).prepare(player.current.trace, shown.k, shown.scene)
+    names = dict(zip(info.names, info.true, strict=True))
+    assert names["x2 · x5"]
+    assert names["x5 · x2"]
+    tiles = {label: value for label, value, _ in report(player, shown).tiles}
+    assert tiles["True products on top"] == f"{info.found} of {info.known}"
