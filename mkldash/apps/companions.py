@@ -16,11 +16,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from mkldash.apps.methods import measured
-from mkldash.apps.scoring import GRID as GRID_PLACES
 from mkldash.apps.scoring import grid_places
+from mkldash.apps.sweep_picture import as_sweep, blank_sweep
 from mkldash.experiments.rho_sweep import GRID, SweepPoint, sweep
 from mkldash.experiments.warming import warm_up_once
 from mkldash.experiments.workload import Workload
@@ -44,6 +42,10 @@ QUIET, UNDER_WAY = 0.5, 1.0
 
 #: Seconds of its own work that a solver beside the run may take.
 RIVAL_SECONDS = 10.0
+
+#: Iterations per second of methods that are measured beside a run: what a person does
+#: comes first.
+METHODS_RATE = 400.0
 
 #: Bytes of full states of each; their curves are kept whole.
 RIVAL_BUDGET = 4_000_000
@@ -92,6 +94,7 @@ class Companions:
         self._cond = threading.Condition()
         self._thread: threading.Thread | None = None
         self._wanted: tuple[Session, Callable[[Job], Plan | None], float] | None = None
+        self._quiet: float | None = None
         self._control: Control | None = None
         self._session: Session | None = None  # whose rivals these are
         self._rivals: dict[Solver, Rival] = {}
@@ -138,7 +141,13 @@ class Companions:
 
     # -- commands --------------------------------------------------------------
 
-    def attend(self, session: Session, plan: Callable[[Job], Plan | None]) -> None:
+    def attend(
+        self,
+        session: Session,
+        plan: Callable[[Job], Plan | None],
+        *,
+        quiet: float | None = None,
+    ) -> None:
         """Do what `plan` says beside `session`, once that is under way.
 
         Parameters
@@ -146,12 +155,15 @@ class Companions:
         session : Session
         plan : callable
             Asked in the thread when the job is there; None: nothing to do.
+        quiet : float, optional
+            Seconds without a new choice before that; by default `QUIET`, or
+            `UNDER_WAY` while the run goes on.
         """
         self.cancel()
         with self._cond:
             if self._closed:
                 return
-            self._wanted = (session, plan, time.monotonic())
+            self._wanted, self._quiet = (session, plan, time.monotonic()), quiet
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._work, name="mkldash-companions", daemon=True
@@ -222,7 +234,7 @@ class Companions:
                 wait = None
                 if self._wanted is not None and not self._held:
                     session, plan, asked = self._wanted
-                    wait = _due(session, asked)
+                    wait = _due(session, asked, self._quiet)
                     if wait == 0.0:
                         self._wanted = None
                         self._control = control = Control(None)
@@ -253,7 +265,8 @@ class Companions:
             self._measure(plan, control)
 
     def _measure(self, plan: Plan, control: Control) -> None:
-        """Other methods on the same rows, one after another."""
+        """Other methods on the same rows, one after another, and at a gentle pace."""
+        control.max_rate = METHODS_RATE
         for methods in measured(
             plan.workload,
             control.cancel,
@@ -303,7 +316,7 @@ class Companions:
             self._points, self._sweep_key = {}, plan.sweep_key
         self._points = {r: p for r, p in self._points.items() if r in wanted}
         if self._points:
-            self._sweep = _as_sweep(self._points, plane=places is not None)
+            self._sweep = as_sweep(self._points, plane=places is not None)
         missing = sorted(wanted - set(self._points), reverse=True)
 
         def run(
@@ -317,7 +330,7 @@ class Companions:
             if control.cancel[0]:
                 break
             self._points[point.rho] = point
-            self._sweep = _as_sweep(self._points, plane=places is not None)
+            self._sweep = as_sweep(self._points, plane=places is not None)
             self._notice()
         self._notice(at_once=True)
 
@@ -349,12 +362,13 @@ class Companions:
             self._on_change()
 
 
-def _due(session: Session, asked: float) -> float | None:
+def _due(session: Session, asked: float, quiet: float | None) -> float | None:
     """Seconds until `session` may have company; None: it must move first."""
     passed = time.monotonic() - asked
     if session.state is State.CLOSED or session.job is None or not len(session.trace):
         return None
     least = QUIET if session.state is not State.RUNNING else UNDER_WAY
+    least = least if quiet is None else quiet
     return max(0.0, least - passed)
 
 
@@ -369,31 +383,3 @@ def _ended(solver: Solver, result: Result) -> str:
         )
     word = "certified" if result.status is Status.CONVERGED else result.status.value
     return f"Beside it, {solver.title}: {word.replace('_', ' ')}, gap {result.gap:.1e} ({cost})."
-
-
-@functools.cache
-def blank_sweep(*, plane: bool) -> RhoSweep:
-    """The sweep before its first point."""
-    return _as_sweep({}, plane=plane)
-
-
-def _as_sweep(points: dict[float, SweepPoint], *, plane: bool) -> RhoSweep:
-    """What views draw: the grid's values of rho, and others once they are there."""
-    rhos = sorted({*GRID, *(rho for rho in points if math.isfinite(rho))})
-    found = [points.get(rho) for rho in rhos]
-    plain = points.get(math.inf)
-
-    def column(name: str) -> np.ndarray:
-        return np.array([math.nan if p is None else float(getattr(p, name)) for p in found])
-
-    shape = (GRID_PLACES, GRID_PLACES)
-    grids = tuple(None if p is None or p.grid is None else p.grid.reshape(shape) for p in found)
-    return RhoSweep(
-        rho=np.array(rhos),
-        train=column("train"),
-        test=column("test"),
-        support_vectors=column("support_vectors"),
-        plain_train=math.nan if plain is None else plain.train,
-        plain_test=math.nan if plain is None else plain.test,
-        grids=grids if plane else (),
-    )

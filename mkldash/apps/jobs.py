@@ -23,7 +23,7 @@ __all__ = ["MOST_COMPARED", "Extra", "build_job", "make_plan"]
 
 #: Training rows up to which other methods are measured beside a run: closed forms over
 #: more cannot be interrupted for too long.
-MOST_COMPARED = 1500
+MOST_COMPARED = 2000
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,9 @@ __all__ = ["Extra", "Player", "Shown"]
 #: Iterations per second from which on there is no cap.
 NO_CAP = 1000.0
 
+#: Seconds without a new choice before other methods are measured on the same rows.
+METHODS_QUIET = 1.5
+
 #: Choices after whose change a run begins at the weights of the run before.
 NEARBY = frozenset({"eta", "C", "rho", "sigma_factor"})
 
@@ -190,7 +193,8 @@ class Player:
         """Have computed beside the run what its problem has to compare."""
         state, session = self.state, self.current
         if (state.kind.takes_rho or state.kind.has_family) and session is not None:
-            self.companions.attend(session, lambda job: make_plan(state, job))
+            quiet = METHODS_QUIET if state.kind.has_family else None
+            self.companions.attend(session, lambda job: make_plan(state, job), quiet=quiet)
 
     def change(self, **changes: Any) -> bool:
         """Apply choices; starts a new run when they change the result.

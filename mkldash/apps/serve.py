@@ -107,6 +107,7 @@ def warm_up() -> None:
     from mkldash.apps.product_scoring import make_product_score
     from mkldash.experiments.choices import Choices
     from mkldash.experiments.problem_kinds import PROBLEMS, solvers_for
+    from mkldash.experiments.product_baselines import measure_baselines
     from mkldash.experiments.scores import score
     from mkldash.experiments.warming import warm_up_once
     from mkldash.experiments.workload import PRODUCTS, prepare
@@ -123,6 +124,8 @@ def warm_up() -> None:
             workload = prepare(Choices(data="known-products", problem=problem))
             result = solve(workload.solver, workload.problem, stop=StopRule(tol=1e-2, max_iter=3))
             make_product_score(workload)(result.last)
+            for _ in measure_baselines(workload, ("ridge-1", "learnt-kernel")):
+                pass
             continue
         for bank in ("paper", "linear", *(SINGLE,) * kind.takes_rho):
             choices = Choices(data="golden", problem=problem, bank=bank)

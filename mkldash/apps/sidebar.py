@@ -40,7 +40,7 @@ ABOVE: Mapping[str, Callable[[float], str]] = {
     "growth": lambda value: (
         "Growth 1: long products cost no more"
         if value == 1.0
-        else f"Growth {value:.4g}: price of each factor"
+        else f"Growth: × {value:.4g} for each factor"
     ),
     "o.step": lambda value: f"Step: {value:.7g} × the rule's",
 }

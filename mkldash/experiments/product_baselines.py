@@ -20,7 +20,7 @@ from mkldash.kernels.family import ENUMERABLE
 from mkldash.problems.problem import Problem
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import CANCELLED, Solver, new_cancel_flag
-from mkldash.solvers.driver import Result, solve
+from mkldash.solvers.driver import Result, one_blas_thread, solve
 from mkldash.solvers.stopping import StopRule
 
 if TYPE_CHECKING:
@@ -291,12 +291,13 @@ def _fitted(model: PolynomialRegressor, workload: Workload) -> tuple[RegressionS
     target = workload.target
     unit = 1.0 if target is None else float(target.scale[0])
     begun = time.perf_counter()
-    model.fit(workload.X_train, workload.y_train)
-    seconds = time.perf_counter() - begun
-    train = squared_error(model.predict(workload.X_train), workload.y_train, unit)
-    test: tuple[float | None, float | None] = (None, None)
-    if len(workload.y_test):
-        test = squared_error(model.predict(workload.X_test), workload.y_test, unit)
+    with one_blas_thread():
+        model.fit(workload.X_train, workload.y_train)
+        seconds = time.perf_counter() - begun
+        train = squared_error(model.predict(workload.X_train), workload.y_train, unit)
+        test: tuple[float | None, float | None] = (None, None)
+        if len(workload.y_test):
+            test = squared_error(model.predict(workload.X_test), workload.y_test, unit)
     return RegressionScores(train[0], test[0], train[1], test[1]), seconds
 
 

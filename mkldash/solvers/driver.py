@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,7 @@ from mkldash.solvers.base import (
 )
 from mkldash.solvers.stopping import Status, StopRule, StopWatch
 
-__all__ = ["Result", "solve"]
+__all__ = ["Result", "one_blas_thread", "solve"]
 
 Callback = Callable[[Snapshot], bool | None]
 
@@ -99,10 +100,17 @@ def solve(
     RuntimeError
         When it was cancelled before its first snapshot.
     """
-    # The matrices of one iteration are small: a second BLAS thread gains a tenth when
-    # the machine is idle and stalls every product when it is not (measured: 20x).
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         return _run(solver, problem, start, StopRule() if stop is None else stop, cancel, callbacks)
+
+
+def one_blas_thread() -> contextlib.AbstractContextManager[object]:
+    """While it is open, products of matrices take one thread each.
+
+    Those of one iteration are small: a second thread gains a tenth when the machine is
+    idle and stalls every product when it is not (measured: 20x).
+    """
+    return _blas().limit(limits=1, user_api="blas")
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from mkldash.apps import companions as companions_module
+from mkldash.apps import player as player_module
 from mkldash.apps.estimates import memory_note, size
 from mkldash.apps.facts import expected, possible, present
 from mkldash.apps.gallery import Gallery, _subject
@@ -46,8 +46,7 @@ def job_of(state):
 @pytest.fixture
 def make(monkeypatch):
     """Players of given choices, at full speed; ended at the end."""
-    monkeypatch.setattr(companions_module, "QUIET", 0.02)
-    monkeypatch.setattr(companions_module, "UNDER_WAY", 0.05)
+    monkeypatch.setattr(player_module, "METHODS_QUIET", 0.05)
     made = []
 
     def player(**choices):
