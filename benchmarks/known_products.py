@@ -6,7 +6,8 @@ the best point are the true products.  Beside it the same for the optimum, by wh
 gradients to a small certified gap; the certified gap of the run; and how far its
 objective is above the least that was found, relative to it.
 Target: at growth 4 in 9 of 10.  With growth 1 and a small penalty many long products
-nearly explain the noise as well: there the run is to fail where the optimum is right.
+nearly explain the noise as well: there a run with the adaptive step fails where the
+optimum is right; both step rules are shown.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Draws:
         return taken
 
 
-def contenders(r: int, degree: int) -> tuple[Draws, Draws, LongRun]:
+def contenders(r: int, degree: int) -> tuple[Draws | LongRun, ...]:
     """Longest draw, usual draw, whole iteration."""
     rho = [1.0] * degree + [LONGEST]
     problem, usual = mirror_problem(ROWS, r, degree, rho=rho), mirror_problem(ROWS, r, degree)
@@ -72,8 +72,8 @@ def measure(rounds: int) -> tuple[Times, Times, Times]:
     """Least seconds of the longest draw, the usual draw and the whole iteration."""
     best: tuple[Times, Times, Times] = ({}, {}, {})
     cells = {(r, degree): contenders(r, degree) for r in BASES for degree in DEGREES}
-    for longest, usual, whole in cells.values():
-        for entry in (longest, usual, whole):
+    for entries in cells.values():
+        for entry in entries:
             entry.take(WARM_UP)
     for _ in range(rounds):
         for cell, entries in cells.items():
