@@ -86,10 +86,10 @@ LESSONS: tuple[Lesson, ...] = (
     ),
     Lesson(
         "Whom to draw?",
-        "Every product as likely: watch the noise, then set Sampling to ideal and compare.",
+        "Every product as likely: watch the noise, and the test error beside ideal sampling.",
         "mirror_descent",
         "data=known-products&degree=3&p=1&penalty=0.1&growth=4&tol=0.01&speed=60"
-        "&o.sampling=uniform",
+        "&solver=uniform-sampling",
     ),
     Lesson(
         "More products than can be listed",

@@ -89,7 +89,7 @@ def command(choices: Choices) -> str:
 
 
 #: Hyper-parameters that the command line takes.
-OPTIONS = ("step", "step_rule", "horizon", "sampling", "certify_every")
+OPTIONS = ("step", "step_rule", "horizon", "sampling", "certify_every", "search_nodes")
 
 
 def _flags(name: str, value: Any) -> Iterator[str]:

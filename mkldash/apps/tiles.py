@@ -113,10 +113,10 @@ def product_tiles(
 
 def _found(products: ProductFacts, snapshot: Snapshot) -> list[Tile]:
     """How many products carry weight, and how many true ones are on top."""
-    weights = getattr(snapshot, "average", snapshot.weights).as_dict(ACTIVE_THRESHOLD)
+    weights = snapshot.best.weights.as_dict(ACTIVE_THRESHOLD)
     found = [
         ("Products with weight", f"{len(weights):,} of {count(products.family.n_keys)}",
-         "Above 1e-5 of the largest weight of the average of late iterates")
+         "Above 1e-5 of the largest weight, of the best point so far")
     ]  # fmt: skip
     if products.true_products:
         known = len(products.true_products)

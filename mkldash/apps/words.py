@@ -171,7 +171,7 @@ def _carried(session: Session, snapshot: Snapshot) -> str:
 
 def _learnt(products: ProductFacts, snapshot: Snapshot) -> str:
     """How many products carry weight, and which most."""
-    weights = getattr(snapshot, "average", snapshot.weights).as_dict(ACTIVE_THRESHOLD)
+    weights = snapshot.best.weights.as_dict(ACTIVE_THRESHOLD)
     unit = "product carries" if len(weights) == 1 else "products carry"
     text = f"{len(weights):,} of {count(products.family.n_keys)} {unit} weight"
     if not weights:

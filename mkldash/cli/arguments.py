@@ -28,7 +28,8 @@ what excludes what:
   and --label need a CSV file.  --rho needs --problem neighborhood.
   --degree, --p, --penalty and --growth need --problem products, which has no
   --eta, --C, --rho, --bank, --sigma-factor, --gram and --positive.
-  --step, --step-rule, --sampling, --horizon and --certify-every need a solver that has them.
+  --step, --step-rule, --sampling, --horizon, --certify-every and --search-nodes need a
+  solver that has them.
 
 exit codes:
   0 converged, stalled, or a limit was reached; 1 a value was not finite; 2 bad input;
@@ -212,6 +213,12 @@ def _add_products(group: argparse._ArgumentGroup) -> None:
         type=int,
         metavar="N",
         help="iterations between two evaluations of average and bounds; default 50",
+    )
+    group.add_argument(
+        "--search-nodes",
+        type=int,
+        metavar="N",
+        help="prefixes that the search behind the lower bound expands; default 200",
     )
 
 

@@ -30,7 +30,7 @@ T = TypeVar("T")
 __all__ = ["choices_from", "run"]
 
 #: Hyper-parameters that solvers may have.
-SOLVER_OPTIONS = ("step", "step_rule", "horizon", "sampling", "certify_every")
+SOLVER_OPTIONS = ("step", "step_rule", "horizon", "sampling", "certify_every", "search_nodes")
 
 #: Separators that may be written by name.
 SEPARATORS = {

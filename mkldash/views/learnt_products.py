@@ -81,8 +81,9 @@ class LearntProductsView(View):
     title = "Learnt products"
     needs = frozenset({"weights", "average", "products"})
     caption = (
-        "The products with most weight: bars are the average of the iterates, which is the "
-        "answer; the purple tick is the iterate, which still jumps. ★ made the target."
+        "The products with most weight: bars are the average of the late iterates, the purple tick "
+        "is the iterate, which still jumps; the better of both is kept as the answer. "
+        "★ made the target."
     )
     formula = (
         r"K_\theta=\sum_z\theta_z\,\rho_{d(z)}^{-2}\,K_{z_1}\odot\dots\odot K_{z_d}\qquad "
