@@ -19,7 +19,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from threadpoolctl import threadpool_limits
 
-from mkldash.datasets.cards import load
+from mkldash.datasets.cards import available, load
 from mkldash.experiments.product_tables import DATA, METHODS, SplitError, as_markdown, split_errors
 
 SPLITS = 10
@@ -34,11 +34,16 @@ def measure(name: str, seed: int, methods: list[str] | None) -> list[SplitError]
 def main() -> None:
     """Measure, with a line on stderr for each result, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", nargs="+", default=list(DATA), help="regression sets")
+    sets = [name for name, card in available().items() if card.task == "regression"]
+    parser.add_argument("--data", nargs="+", default=list(DATA), choices=sets, metavar="SET")
     parser.add_argument("--splits", type=int, default=SPLITS, help="random splits")
     parser.add_argument("--methods", nargs="+", choices=tuple(METHODS), help="default: all")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     arguments = parser.parse_args()
+    for name in ("splits", "jobs"):
+        if getattr(arguments, name) < 1:
+            parser.error(f"--{name} must be at least 1")
+    arguments.data = list(dict.fromkeys(arguments.data))
     errors: list[SplitError] = []
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(arguments.jobs, mp_context=spawn) as pool:

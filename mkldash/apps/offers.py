@@ -180,7 +180,7 @@ def _of_families(problem: str) -> tuple[Choice, ...]:
             name="growth", kind="number", default=kind.growth, label="Growth",
             bounds=(1.0, 1e4),
             help="A product of d features costs penalty × growthᵈ. With 1, long products cost "
-            "no more than short ones, and many of them drown the true ones.",
+            "no more than short ones, and many of them hide the true ones for long.",
         ),
         Choice(
             name="standardize", kind="flag", default=True, label="Standardise the features",

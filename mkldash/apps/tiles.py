@@ -120,9 +120,9 @@ def _found(products: ProductFacts, snapshot: Snapshot) -> list[Tile]:
     ]  # fmt: skip
     if products.true_products:
         known = len(products.true_products)
-        top = {tuple(sorted(key)) for key in list(weights)[:known] if isinstance(key, tuple)} & set(
-            products.true_products
-        )
+        # Orders of one product count once.
+        heaviest = dict.fromkeys(tuple(sorted(key)) for key in weights if isinstance(key, tuple))
+        top = set(list(heaviest)[:known]) & set(products.true_products)
         found.append(
             ("True products on top", f"{len(top)} of {known}",
              f"Of the {known} heaviest products, those that made the target")

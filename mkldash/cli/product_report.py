@@ -123,7 +123,7 @@ def _parameters(workload: Workload) -> dict[str, Any]:
 
 def _certificate(result: Result) -> str | None:
     """What the latest lower bound rests on."""
-    return getattr(result.last, "certificate", "") or None
+    return getattr(result.final, "certificate", "") or None
 
 
 def _unit(workload: Workload) -> float:

@@ -94,7 +94,7 @@ class PolynomialMKLRegressor(ScaledRegressor):
         Strength of the penalty, above 0.
     growth : float
         How much more a product costs for each factor in it; at least 1.  With 1,
-        many nearly equal products of noise drown the true ones.
+        many nearly equal products of noise hide the true ones for long.
     kernels : "linear", Kernel, KernelTerm, or list of Kernel and KernelTerm
         What is multiplied: ``"linear"`` is one linear kernel for each feature
         that is not constant; a list is such as
@@ -269,7 +269,7 @@ class PolynomialMKLRegressor(ScaledRegressor):
         self.interactions_ = interactions(family, best.weights)
         self.family_size_ = family.n_words
         self.upper_, self.lower_, self.gap_ = result.upper, result.lower, result.gap
-        self.certificate_ = str(getattr(result.last, "certificate", ""))
+        self.certificate_ = str(getattr(result.final, "certificate", ""))
         # scikit-learn wants at least 1: a start that is good enough counts for itself.
         self.n_iter_ = max(1, result.iterations)
         self.status_ = result.status.value

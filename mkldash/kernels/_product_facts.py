@@ -27,6 +27,9 @@ __all__ = [
 #: Largest degree that a family may have.
 HIGHEST_DEGREE = 20
 
+#: Least and largest penalty: beyond, K + I is K or I in double precision.
+_PENALTIES = (1e-15, 1e15)
+
 
 @dataclass(frozen=True, eq=False)
 class FamilyFacts:
@@ -72,6 +75,11 @@ def make_facts(
     if rho is None:
         if not (_is_number(penalty) and penalty > 0.0):
             raise InputError(f"penalty must be a positive finite number, got {penalty!r}")
+        if not _PENALTIES[0] <= penalty <= _PENALTIES[1]:
+            raise InputError(
+                f"penalty must lie between {_PENALTIES[0]:g} and {_PENALTIES[1]:g}, got "
+                f"{penalty!r}: beyond, the digits of the ridge solution are lost"
+            )
         if not (_is_number(growth) and growth >= 1.0):
             raise InputError(f"growth must be a finite number of at least 1, got {growth!r}")
         try:

@@ -15,6 +15,8 @@ from mkldash.errors import InputError
 Words = NDArray[np.int64]
 
 __all__ = [
+    "OFFSET",
+    "SUPERSCRIPTS",
     "Words",
     "as_words",
     "block_orderings",
@@ -26,7 +28,10 @@ __all__ = [
     "word_blocks",
 ]
 
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+#: What the empty product is called, and the digits of powers.
+OFFSET, SUPERSCRIPTS = "offset", "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+_RAISED = str.maketrans("0123456789", SUPERSCRIPTS)
 
 
 def n_words(n_base: int, degree: int) -> int:
@@ -59,12 +64,20 @@ def block_orderings(words: Words) -> NDArray[np.float64]:
 
 
 def label_of(word: Sequence[int], names: Sequence[str]) -> str:
-    """Such as ``age² · sex``; ``offset`` for the empty product."""
+    """Such as ``age² · sex``; ``offset`` for the empty product.
+
+    Names that read like a product themselves are put in quotes.
+    """
     parts = []
     for letter, run in groupby(word):
         power = len(list(run))
-        parts.append(names[letter] + (str(power).translate(_SUPERSCRIPTS) if power > 1 else ""))
-    return " · ".join(parts) or "offset"
+        parts.append(_quoted(names[letter]) + (str(power).translate(_RAISED) if power > 1 else ""))
+    return " · ".join(parts) or OFFSET
+
+
+def _quoted(name: str) -> str:
+    ambiguous = name == OFFSET or "·" in name or any(sign in name for sign in SUPERSCRIPTS)
+    return f"'{name}'" if ambiguous else name
 
 
 def as_words(keys: Sequence[Hashable], n_base: int, degree: int) -> Words:

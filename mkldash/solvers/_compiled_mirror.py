@@ -13,6 +13,9 @@ __all__ = ["onto_ball", "soft_threshold"]
 #: Steps that halve or better; doubles are used up long before.
 _MOST_STEPS = 200
 
+#: Quadruplings that span the doubles.
+_MOST_DOUBLINGS = 520
+
 
 @njit(cache=True, nogil=True)
 def _mass(z: Array, lam: float, m: float) -> float:
@@ -49,7 +52,7 @@ def _shrunk(z: float, c: float, nu: float) -> float:
         following = theta - step
         if not low < following < high:
             following = 0.5 * (low + high)
-        if abs(following - theta) <= 2e-16 * z or following == theta:
+        if abs(following - theta) <= 2e-16 * theta:
             return following
         theta = following
     return theta
@@ -85,7 +88,7 @@ def _root(z: Array, low: float, high: float, exponent: float, out: Array) -> flo
         return high
     side = 0
     for _ in range(_MOST_STEPS):
-        if high - low <= 2e-16 * high:
+        if high - low <= 2e-16 * abs(high):
             break
         # Illinois: a secant that halves the end which stays.
         middle = (low * f_high - high * f_low) / (f_high - f_low)
@@ -110,8 +113,8 @@ def _root(z: Array, low: float, high: float, exponent: float, out: Array) -> flo
 
 
 @njit(cache=True, nogil=True)
-def soft_threshold(z: Array, m: float) -> float:
-    """lam >= 0 with sum grad Psi*((z - lam)_+) = 1 (MATH 1.2, nu = 1).
+def soft_threshold(z: Array, m: float) -> Array:
+    """(z - lam)_+ with lam >= 0 such that sum grad Psi* of it is 1 (MATH 1.2, nu = 1).
 
     Parameters
     ----------
@@ -122,12 +125,14 @@ def soft_threshold(z: Array, m: float) -> float:
 
     Returns
     -------
-    float
-        From the side where the mass is at most 1.
+    array, shape (s,)
+        With a mass of at most 1, up to rounding.
     """
-    # The largest coordinate alone has mass max(z) - lam, and each of s at most as much.
-    high = max(z.max() - 1.0 / z.shape[0], 0.0)
-    return _root(z, 0.0, high, m, np.empty(0))
+    # What is left of the largest coordinate is between 1/s and 1, as its mass alone is that,
+    # and each of s at most as much.  Relative to it nothing is lost, however large z is.
+    below = z - z.max()
+    lam = _root(below, -1.0, -1.0 / z.shape[0], m, np.empty(0))
+    return np.maximum(below - lam, 0.0)
 
 
 @njit(cache=True, nogil=True)
@@ -147,7 +152,9 @@ def onto_ball(z: Array, nu: float) -> Array:
     """
     out = np.empty_like(z)
     low, high = 0.0, 1.0
-    while _excess(z, high, nu, out) > 0.0:
+    for _ in range(_MOST_DOUBLINGS):
+        if not _excess(z, high, nu, out) > 0.0:
+            break
         low, high = high, 4.0 * high
     _norm(z, _root(z, low, high, nu, out), nu, out)
     return out

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import dataclasses
 import math
-import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,21 +12,22 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mkldash.errors import InputError
 from mkldash.kernels.family import KernelFamily, Key
 from mkldash.kernels.weights import Weights
 from mkldash.problems.losses.squared import Squared
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.norm_ball import NormBall
+from mkldash.solvers._checks import check_whole
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn, MirrorSnapshot
 from mkldash.solvers._mirror_state import Checkpoint, Iterate, Standing
+from mkldash.solvers._ridge_rows import solve_fresh
 from mkldash.solvers.base import CANCELLED, Best, Snapshot, Solver, WarmStart, option
 
 Array = NDArray[np.float64]
 
 __all__ = [
-    "MirrorSolver", "check_choice", "check_positive", "check_whole", "will_not_converge",
+    "MirrorSolver", "will_not_converge",
 ]  # fmt: skip
 
 #: Iterations between two checkpoints: a resumed run repeats at most as many.
@@ -36,6 +36,9 @@ CHECKPOINT_EVERY = 100
 #: nu above which the bound on the error grows with the number of kernels (MATH 1.1), and
 #: the number beyond which that is said aloud.
 _LAST_GOOD_NU, _SMALL_FAMILY = 2.0, 1000
+
+#: Above 1, but so little that the curvature of the potential, and with it the step, vanishes.
+_NEAR_ONE = 1e-4
 
 
 #: The start is drawn from nothing.
@@ -185,6 +188,33 @@ class MirrorSolver(Solver):
             standing=_BEFORE,
         )
 
+    def finish(self, problem: Problem, last: Snapshot) -> Snapshot:
+        """Evaluate the late average and the lower bound where the run ended."""
+        assert isinstance(last, MirrorSnapshot)
+        K = np.array(problem.combine(last.average).matrix(), order="C")
+        a, fitted = solve_fresh(problem.y, K)
+        value = _objective(problem.y, a, fitted)
+        best = last.best
+        if value < best.objective:
+            a.flags.writeable = False
+            best = Best(
+                iteration=last.iteration, objective=value, weights=last.average, alpha=a, bias=0.0
+            )
+        nearer = a if value < last.objective else last.alpha
+        dual = problem.dual(nearer, budget=self.search_nodes)
+        better = dual.objective > last.lower
+        return dataclasses.replace(
+            last,
+            upper=best.objective,
+            lower=dual.objective if better else last.lower,
+            best=best,
+            best_iteration=best.iteration,
+            average_objective=value,
+            certified=True,
+            certificate=dual.support.how if better else last.certificate,
+            inner_solves=last.inner_solves + 1,
+        )
+
     def _certify(self, problem: Problem, at: Iterate, standing: Standing) -> Standing:
         """Evaluate the averages, and the lower bound at the best of what there is."""
         found: list[tuple[float, Array]] = []
@@ -291,6 +321,11 @@ def _nothing(family: KernelFamily) -> Drawn:
 def _warnings(problem: Problem) -> tuple[str, ...]:
     """What a person should know before the first step."""
     nu, size = _ball(problem).nu, problem.family.size
+    if 1.0 < nu < 1.0 + _NEAR_ONE:
+        return (
+            f"p = {2.0 * nu / (1.0 + nu):.17g} is so near 1 that its steps are tiny: take p = 1, "
+            "which has steps of its own",
+        )
     p = 2.0 if math.isinf(nu) else 2.0 * nu / (1.0 + nu)
     if will_not_converge(p, size):
         return (
@@ -350,40 +385,3 @@ def _generator(state: tuple[int, ...]) -> np.random.Generator:
         "uinteger": 0,
     }
     return np.random.Generator(bits)
-
-
-def check_whole(solver: Solver, name: str, least: int) -> None:
-    """Refuse what is not a whole number of at least `least`.
-
-    Raises
-    ------
-    InputError
-    """
-    value = getattr(solver, name)
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
-
-
-def check_positive(solver: Solver, name: str) -> None:
-    """Refuse what is not a positive number.
-
-    Raises
-    ------
-    InputError
-    """
-    value = getattr(solver, name)
-    if not (isinstance(value, int | float | np.number) and math.isfinite(value) and value > 0.0):
-        raise InputError(f"{name} must be a positive number, not {value!r}")
-
-
-def check_choice(solver: Solver, name: str, choices: tuple[str, ...]) -> None:
-    """Refuse what is not one of `choices`.
-
-    Raises
-    ------
-    InputError
-    """
-    value = getattr(solver, name)
-    if value not in choices:
-        raise InputError(f"{name} must be {' or '.join(choices)}, not {value!r}")

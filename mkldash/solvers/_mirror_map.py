@@ -104,7 +104,7 @@ class MirrorMap:
         if self.nu == 1.0:
             theta = self.primal(z)
             if float(theta.sum()) > 1.0:
-                z = np.maximum(z - soft_threshold(z, self.m), 0.0)
+                z = soft_threshold(z, self.m)
                 theta = self.primal(z)
             return theta, z
         if self._norm(z, self.nu) > 1.0:

@@ -140,7 +140,8 @@ class Iterate:
         whole, block, previous = self._squares
         if (self.iteration + 1) & self.iteration == 0:
             block, previous = 0.0, block
-        self._squares = whole + size**2, block + size**2, previous
+        square = size * size  # unlike a power, too much for a double is infinity
+        self._squares = whole + square, block + square, previous
 
     @property
     def squares(self) -> float:

@@ -185,6 +185,10 @@ class Solver(abc.ABC):
     ) -> Iterator[Snapshot]:
         """The algorithm.  Yields the start as iteration 0, unless resuming."""
 
+    def finish(self, problem: Problem, last: Snapshot) -> Snapshot:
+        """`last` with both bounds evaluated, for a run that ends between two certificates."""
+        return last
+
     def iterate(
         self,
         problem: Problem,

@@ -11,8 +11,9 @@ import numpy as np
 
 from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.norm_ball import NormBall
+from mkldash.solvers._checks import check_whole
 from mkldash.solvers._draws import uniform_draw
-from mkldash.solvers._mirror import MirrorSolver, check_whole
+from mkldash.solvers._mirror import MirrorSolver
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn
 from mkldash.solvers._mirror_state import Iterate

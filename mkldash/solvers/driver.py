@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -42,6 +44,8 @@ class Result:
         The point of least primal value; predictions use it.
     last : Snapshot
         The last snapshot; a run resumes from it.
+    final : Snapshot
+        The same with both bounds evaluated, which `upper`, `lower` and `best` are of.
     upper, lower, gap : float
         Certified bounds, and upper/lower - 1 (infinite while lower <= 0).
     iterations, inner_solves : int
@@ -52,6 +56,7 @@ class Result:
     status: Status
     best: Best
     last: Snapshot
+    final: Snapshot
     upper: float
     lower: float
     iterations: int
@@ -161,16 +166,30 @@ def _run(
         status = watch.check(last)  # resumed where nothing is left to do
     if status is None:
         status = Status.STOPPED if flag[0] == CANCELLED else Status.STALLED
+    final = _finished(solver, problem, last) if status is not Status.NOT_FINITE else last
+    if status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT) and final.gap <= stop.tol:
+        status = Status.CONVERGED
     return Result(
         status=status,
-        best=last.best,
+        best=final.best,
         last=last,
-        upper=last.upper,
-        lower=last.lower,
+        final=final,
+        upper=final.upper,
+        lower=final.lower,
         iterations=last.iteration,
-        inner_solves=last.inner_solves,
-        seconds=last.elapsed,
+        inner_solves=final.inner_solves,
+        seconds=final.elapsed,
     )
+
+
+def _finished(solver: Solver, problem: Problem, last: Snapshot) -> Snapshot:
+    """`last`, certified if it is not; a session's stand-in for a solver leaves that out."""
+    finish = getattr(solver, "finish", None)
+    if last.bounds_evaluated or finish is None:
+        return last
+    begun = time.perf_counter()
+    final: Snapshot = finish(problem, last)
+    return dataclasses.replace(final, elapsed=last.elapsed + time.perf_counter() - begun)
 
 
 def _time_left(stop: StopRule, last: Snapshot | None) -> float | None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from mkldash.kernels.family import Key
 from mkldash.problems.problem import Problem
+from mkldash.solvers._checks import check_positive
 from mkldash.solvers._draws import adaptive_step
-from mkldash.solvers._mirror import MirrorSolver, check_positive
+from mkldash.solvers._mirror import MirrorSolver
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn
 from mkldash.solvers._mirror_state import Iterate

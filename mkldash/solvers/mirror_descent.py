@@ -9,14 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from mkldash.problems.problem import Problem
+from mkldash.solvers._checks import check_choice, check_positive, check_whole
 from mkldash.solvers._draws import adaptive_step, ideal_draw, take, uniform_draw
-from mkldash.solvers._mirror import (
-    MirrorSolver,
-    check_choice,
-    check_positive,
-    check_whole,
-    will_not_converge,
-)
+from mkldash.solvers._mirror import MirrorSolver, will_not_converge
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn, MirrorSnapshot
 from mkldash.solvers._mirror_state import Iterate

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from mkldash.problems.problem import Problem
+from mkldash.solvers._checks import check_positive, check_whole
 from mkldash.solvers._draws import adaptive_step, take, uniform_draw
-from mkldash.solvers._mirror import MirrorSolver, check_positive, check_whole
+from mkldash.solvers._mirror import MirrorSolver
 from mkldash.solvers._mirror_map import MirrorMap
 from mkldash.solvers._mirror_snapshot import Drawn
 from mkldash.solvers._mirror_state import Iterate

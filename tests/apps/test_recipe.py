@@ -45,10 +45,15 @@ def test_the_python_runs_as_it_is(capsys):
     assert "x2 · x5" in said
 
 
-def test_what_the_command_line_cannot_say_is_a_comment():
+def test_every_option_of_mirror_descent_can_be_said():
     state = AppState.default("products").change(**{"o.search_nodes": 77})
+    assert command(state.choices()).endswith("--search-nodes 77")
+
+
+def test_what_the_command_line_cannot_say_is_a_comment():
+    state = AppState.default("neighborhood").change(solver="level").change(**{"o.tau": 0.7})
     last = command(state.choices()).splitlines()[-1]
-    assert last == "# no option of the command line: search_nodes = 77"
+    assert last == "# no option of the command line: tau = 0.7"
 
 
 def test_own_columns_are_quoted_and_text_columns_are_told():

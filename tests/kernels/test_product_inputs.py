@@ -35,7 +35,7 @@ X = normal_rows(10, 3)
         ({"penalty": np.nan}, "penalty must be a positive finite number"),
         ({"penalty": -1.0}, "penalty must be a positive finite number"),
         ({"growth": 1e200}, "penalty growth^degree leaves the range of double precision"),
-        ({"penalty": 1e300, "growth": 1e10}, "penalty growth^degree leaves the range"),
+        ({"penalty": 1e10, "growth": 1e150}, "penalty growth^degree leaves the range"),
         ({"rho": (1.0, 2.0)}, "rho must have 4 values, one for each degree from 0 to 3"),
         ({"rho": (1.0, 2.0, 3.0, 0.0)}, "rho must be positive and finite"),
         ({"rho": (1.0, 2.0, 3.0, np.inf)}, "rho must be positive and finite"),
@@ -181,3 +181,23 @@ def test_new_rows_of_another_shape_are_refused():
     blocks[1, 2, 3] = np.nan
     with pytest.raises(InputError, match=r"block of kernel 1 holds nan at position \(2, 3\)"):
         given.decision(blocks, weights, a)
+
+
+def test_names_that_read_like_products_are_quoted():
+    """Else a² and the square of a, or a feature called offset, would be one line of a table."""
+    X = np.random.default_rng(0).standard_normal((8, 4))
+    family = product_family(X, ("a", "a²", "offset", "a · b"), degree=2)
+    labels = [family.label(key) for key in family.keys()]
+    assert len(set(labels)) == len(labels)
+    assert family.label((1,)) == "'a²'"
+    assert family.label((0, 0)) == "a²"
+    assert family.label((2,)) == "'offset'"
+    assert family.label(()) == "offset"
+    assert family.label((0, 3)) == "a · 'a · b'"
+
+
+@pytest.mark.parametrize("penalty", [1e-300, 1e-16, 1e16])
+def test_penalties_that_cost_all_digits_are_refused(penalty):
+    X = np.random.default_rng(0).standard_normal((8, 2))
+    with pytest.raises(InputError, match="penalty must lie between 1e-15 and 1e\\+15"):
+        product_family(X, degree=1, penalty=penalty)

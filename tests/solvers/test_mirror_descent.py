@@ -322,6 +322,8 @@ def test_full_gradient_refuses_what_it_cannot_list():
     [
         ({"step": 0.0}, "step must be a positive number"),
         ({"step": math.nan}, "step must be a positive number"),
+        ({"step": 1e100}, "step must be a positive number from 1e-06 to 1e\\+06"),
+        ({"step": True}, "step must be a positive number"),
         ({"step_rule": "fast"}, "step_rule must be recent or adaptive or theoretical"),
         ({"sampling": "best"}, "sampling must be ideal or uniform"),
         ({"certify_every": 0}, "certify_every must be a whole number of at least 1"),
@@ -381,3 +383,38 @@ def test_a_random_run_is_never_called_stalled():
     bounds = [(s.upper, s.lower) for s in seen]
     assert any(bounds[k] == bounds[k + 21] for k in range(len(bounds) - 21))
     assert result.status is Status.ITERATION_LIMIT
+
+
+@pytest.mark.parametrize("kind", SOLVERS[:3])
+@pytest.mark.parametrize("n", [7, 49])
+def test_a_run_that_ends_between_certificates_is_certified_where_it_ends(kind, n):
+    problem, stack = products()
+    optimum = squared_optimum(stack, problem)
+    result = solve(kind(certify_every=50), problem, stop=StopRule(tol=1e-9, max_iter=n))
+    assert not result.last.certified
+    assert result.final.certified
+    assert result.last.lower < result.lower <= optimum * (1 + 1e-6)
+    assert optimum * (1 - 1e-6) <= result.upper <= result.last.upper
+    assert result.final.certificate == "exact"
+
+
+def test_a_run_that_its_last_certificate_shows_converged_is_so_called():
+    problem, _ = products()
+    rule = StopRule(tol=5e-2, max_iter=49)
+    assert solve(RandomizedMirrorDescent(), problem, stop=rule).status is Status.CONVERGED
+
+
+def test_gradients_beyond_the_doubles_move_nothing_and_raise_nothing():
+    X, y = targets()
+    rho = (1e-90, 1e-90)
+    family = product_family(X, ("x1", "x2", "x3"), degree=1, rho=rho, scale=False)
+    problem = Problem(family, y, Squared(), NormBall())
+    result = solve(RandomizedMirrorDescent(), problem, stop=StopRule(max_iter=3))
+    assert result.status in (Status.ITERATION_LIMIT, Status.NOT_FINITE)
+    assert math.isfinite(result.upper)
+
+
+def test_p_so_near_one_that_steps_vanish_is_told():
+    problem, _ = products(p=1.0000001)
+    assert "take p = 1" in run(RandomizedMirrorDescent(), problem, 1)[0].events[0]
+    assert not run(RandomizedMirrorDescent(), products(p=1.001)[0], 1)[0].events

@@ -113,3 +113,14 @@ def test_families_of_any_size_have_a_potential(n_keys):
     assert 1.0 < geometry.r <= 2.0
     theta, _ = geometry.inside(np.array([2.0, 1.0]))
     assert theta.sum() == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("nu", [1.0, 1.5, 2.5, 3.0, math.inf])
+@pytest.mark.parametrize("size", [1e17, 1e40])
+def test_a_step_of_any_length_ends_on_the_boundary(nu, size):
+    """The largest coordinate takes what it can; nothing is lost beside its size."""
+    theta, _ = MirrorMap.of(nu, 286).inside(np.array([size, 0.5 * size, 0.0]))
+    norm = theta.max() if math.isinf(nu) else np.linalg.norm(theta, nu)
+    assert norm == pytest.approx(1.0, rel=1e-12)
+    assert theta[0] >= theta[1] >= 0.0
+    assert theta[2] == 0.0
