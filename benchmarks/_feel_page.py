@@ -76,14 +76,16 @@ _HOOKS = """
       if (figure == bounds && run && !run.painted) { run.painted = now() }
     })
   }
-  // A run is known by the bounds of its first iteration, and by being shorter than the last.
+  // A run is known by the bounds of its first iteration, and by ending before the last one
+  // did.  Not by having fewer points: long runs are thinned as they grow.
   const source = bounds.renderers[0].data_source
   const key = () => `${source.data.upper[0]}|${source.data.lower[0]}`
-  let last = key(), length = source.data.x.length
+  let last = key(), end = source.data.x.at(-1)
   const look = () => {
-    const shorter = source.data.x.length < length
-    length = source.data.x.length
-    if (length && (shorter || key() != last)) {
+    const {length} = source.data.x
+    const earlier = length && source.data.x.at(-1) < end
+    end = length ? source.data.x.at(-1) : end
+    if (length && (earlier || key() != last)) {
       last = key()
       feel.runs.push({key: last, arrived: now(), painted: null})
     }
