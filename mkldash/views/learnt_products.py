@@ -10,6 +10,7 @@ from bokeh.models import ColumnDataSource, FixedTicker, Range1d
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
+from mkldash.kernels.weights import ACTIVE_THRESHOLD
 from mkldash.views import _plotting as plotting
 from mkldash.views._names import count, cut_apart, number, product
 from mkldash.views._palette import ACCENT, CURSOR, INK
@@ -26,7 +27,7 @@ _FEWEST = 6
 _LONGEST_NAME = 26
 STAR = "★ "
 
-_BARS = ("y", "average", "iterate", "end", "text", "name", "alpha", "place")
+_BARS = ("y", "answer", "iterate", "end", "text", "name", "alpha", "place")
 
 
 class LearntProductsInfo(NamedTuple):
@@ -36,20 +37,20 @@ class LearntProductsInfo(NamedTuple):
     ----------
     cursor : int
     names : tuple of str
-        Products drawn, by their average weight; true ones that are not among the
+        Products drawn, by their weight in the answer; true ones that are not among the
         heaviest come last.
-    average, iterate : array, shape (n_drawn,)
-        Weights of the average of the iterates, and of the iterate.
+    answer, iterate : array, shape (n_drawn,)
+        Weights of the best point so far, and of the iterate.
     true : array of bool, shape (n_drawn,)
         Whether the target was made of it.
     rank : array of int, shape (n_drawn,)
-        Place by average weight, from 1; 0 without any weight.
+        Place by weight in the answer, from 1; 0 without any weight.
     carrying : int
-        Products with weight in the average, or in the iterate where there is no average.
+        Products with weight in the answer.
     n_keys : int
         All products that could carry weight; 0 if unknown.
     rest : float
-        Share of the average's weight that is not drawn.
+        Share of the answer's weight that is not drawn.
     known : int
         How many true products there are; 0 where they are not known.
     found : int
@@ -58,7 +59,7 @@ class LearntProductsInfo(NamedTuple):
 
     cursor: int
     names: tuple[str, ...]
-    average: Array
+    answer: Array
     iterate: Array
     true: NDArray[np.bool_]
     rank: NDArray[np.intp]
@@ -79,16 +80,14 @@ class LearntProductsView(View):
 
     name = "learnt-products"
     title = "Learnt products"
-    needs = frozenset({"weights", "average", "products"})
+    needs = frozenset({"weights", "best", "products"})
     caption = (
-        "The products with most weight: bars are the average of the late iterates, the purple tick "
-        "is the iterate, which still jumps; the better of both is kept as the answer. "
-        "★ made the target."
+        "The products with most weight: bars are the best point so far, an iterate or an average, "
+        "which is the answer; the purple tick is the iterate, which still jumps. ★ made the target."
     )
     formula = (
         r"K_\theta=\sum_z\theta_z\,\rho_{d(z)}^{-2}\,K_{z_1}\odot\dots\odot K_{z_d}\qquad "
-        r"\lVert\theta\rVert_\nu\le1,\quad\theta\ge0,\quad\nu=\frac{p}{2-p}\qquad "
-        r"\text{average}=\frac{1}{k-h}\sum_{j=h+1}^{k}\theta^{(j)}"
+        r"\lVert\theta\rVert_\nu\le1,\quad\theta\ge0,\quad\nu=\frac{p}{2-p}"
     )
     order = 22
 
@@ -97,27 +96,29 @@ class LearntProductsView(View):
         """See `View.prepare`."""
         if not 0 <= k < len(trace):
             return _NOTHING
-        average, iterate = (active_weights(trace, k, name) for name in ("average", "weights"))
-        weights = average or iterate
-        order = list(weights)
+        answer = trace[k].best.weights.as_dict(ACTIVE_THRESHOLD)
+        iterate = active_weights(trace, k, "weights")
+        order = list(answer)
+        # Orders of one product count once.
+        heaviest = list(dict.fromkeys(_sorted(key) for key in order))
         rank = {key: i + 1 for i, key in enumerate(order)}
         true = dict.fromkeys(scene.true_products)
         late = [key for key in true if not 0 < rank.get(key, 0) <= TOP]
         keys = [key for key in order[: TOP - len(late)] if key not in late] + late[:TOP]
-        total = sum(average.values())
-        shown = np.array([average.get(key, 0.0) for key in keys])
+        total = sum(answer.values())
+        shown = np.array([answer.get(key, 0.0) for key in keys])
         return LearntProductsInfo(
             cursor=int(trace[k].iteration),
             names=tuple(product(key, scene.features) for key in keys),
-            average=shown,
+            answer=shown,
             iterate=np.array([iterate.get(key, 0.0) for key in keys]),
             true=np.array([_sorted(key) in true for key in keys], dtype=bool),
             rank=np.array([rank.get(key, 0) for key in keys], dtype=np.intp),
-            carrying=len(weights),
+            carrying=len(answer),
             n_keys=0 if scene.family is None else scene.family.n_keys,
             rest=max(0.0, 1.0 - float(shown.sum()) / total) if total > 0 else 0.0,
             known=len(true),
-            found=len({_sorted(key) for key in order[: len(true)]} & true.keys()),
+            found=len(set(heaviest[: len(true)]) & true.keys()),
         )
 
     def _build(self) -> figure:
@@ -127,7 +128,7 @@ class LearntProductsView(View):
         )
         self._bars = ColumnDataSource({c: [] for c in _BARS})
         bars = plot.hbar(
-            "y", 0.68, "average", source=self._bars, color=ACCENT, fill_alpha="alpha",
+            "y", 0.68, "answer", source=self._bars, color=ACCENT, fill_alpha="alpha",
             line_width=1,
         )  # fmt: skip
         ticks = plot.scatter(
@@ -143,7 +144,7 @@ class LearntProductsView(View):
         plot.yaxis.major_tick_out = plot.yaxis.major_tick_in = 0
         plotting.add_hover(
             plot, [bars, ticks],
-            [("product", "@name"), ("average", "@average{0.000000}"),
+            [("product", "@name"), ("answer", "@answer{0.000000}"),
              ("iterate", "@iterate{0.000000}"), ("place", "@place")],
         )  # fmt: skip
         self._labels: tuple[str, ...] = ()
@@ -156,10 +157,10 @@ class LearntProductsView(View):
             self._bars,
             {
                 "y": np.arange(n, dtype=np.float64),
-                "average": info.average,
+                "answer": info.answer,
                 "iterate": info.iterate,
-                "end": np.maximum(info.average, info.iterate),
-                "text": np.array([number(w) for w in _weights(info)], dtype=object),
+                "end": np.maximum(info.answer, info.iterate),
+                "text": np.array([number(w) for w in info.answer], dtype=object),
                 "name": np.array(info.names, dtype=object),
                 "alpha": np.where(strong, 0.85, 0.25),
                 "place": np.array([str(r) if r else "no weight" for r in info.rank], dtype=object),
@@ -177,14 +178,14 @@ class LearntProductsView(View):
             self._y.start = start
         if n:
             # A number stands right of its bar.
-            plotting.fit(self._x, 0.0, max(info.average.max(), info.iterate.max()) * 1.25)
+            plotting.fit(self._x, 0.0, max(info.answer.max(), info.iterate.max()) * 1.25)
 
     @staticmethod
     def marks(info: LearntProductsInfo) -> tuple[tuple[str, str, str], ...]:
         """See `View.marks`."""
         of = f" of {count(info.n_keys)}" if info.n_keys else ""
         found = [
-            ("■", ACCENT, "average"), ("┃", CURSOR, "iterate"),
+            ("■", ACCENT, "best point"), ("┃", CURSOR, "iterate"),
             ("", "", f"carry weight: {info.carrying:,}{of}"),
         ]  # fmt: skip
         if info.known:
@@ -198,18 +199,13 @@ class LearntProductsView(View):
             return "No product carries weight yet."
         first = ", ".join(
             f"{name}: {weight:.4g}" for name, weight in list(
-                zip(info.names, _weights(info), strict=True))[:4] if weight > 0
+                zip(info.names, info.answer, strict=True))[:4] if weight > 0
         )  # fmt: skip
         carry = "1 product carries" if info.carrying == 1 else f"{info.carrying} products carry"
         text = f"{carry} weight. Heaviest: {first}."
         if info.known:
             text += f" {info.found} of {info.known} true products are the heaviest ones."
         return text
-
-
-def _weights(info: LearntProductsInfo) -> Array:
-    """The average, or the iterate where there is no average yet."""
-    return info.average if info.average.any() else info.iterate
 
 
 def _sorted(key: Hashable) -> Hashable:

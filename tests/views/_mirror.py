@@ -42,7 +42,8 @@ class FakeMirror(Snapshot):
 def mirror(k: int, word: tuple[int, ...] | None = None, r: int = 4, D: int = 3, **fields: object):
     """Snapshot number `k` that drew `word` from laws with these sizes.
 
-    The laws are uniform unless given; weights are mappings of keys to numbers.
+    The laws are uniform unless given; weights are mappings of keys to numbers; the
+    average is the best point.
     """
     theta = Weights.of(*_split(fields.pop("weights", {})))
     average = Weights.of(*_split(fields.pop("average", {})))

@@ -63,7 +63,7 @@ def test_true_products_are_marked_and_counted():
     weights = {(0, 1): 0.5, (3,): 0.3, (2,): 0.1, (): 0.1}
     view, info = drawn(LearntProductsView, [mirror(9, weights={(0, 1): 0.9}, average=weights)])
     assert info.names == ("bmi · bp", "sex", "age", "offset")
-    assert list(info.average) == [0.5, 0.3, 0.1, 0.1]
+    assert list(info.answer) == [0.5, 0.3, 0.1, 0.1]
     assert list(info.iterate) == [0.9, 0.0, 0.0, 0.0]
     assert list(info.true) == [True, False, True, False]
     assert labels(view) == ["★ bmi · bp", "sex", "★ age", "offset"]
@@ -79,7 +79,7 @@ def test_a_true_product_far_down_is_shown_with_its_place():
     assert len(info.names) == TOP
     assert list(info.rank) == [*range(1, TOP - 1), 25, 0]
     assert labels(view)[-2:] == ["★ x25 (place 25)", "★ x41 · x42 (no weight)"]
-    shown = info.average.sum() / sum(weights.values())
+    shown = info.answer.sum() / sum(weights.values())
     assert info.rest == pytest.approx(1.0 - shown)
 
 
@@ -90,8 +90,17 @@ def test_nothing_learnt_yet():
             assert view.describe(info) == "No product carries weight yet."
 
 
-def test_without_an_average_the_iterate_is_listed():
-    view, info = drawn(LearntProductsView, [mirror(1, weights={(2,): 0.4})], scene=Scene())
+def test_orders_of_one_true_product_count_once():
+    """For p > 1 both orders carry weight; the next product is still among the heaviest two."""
+    weights = {(1, 0): 0.5, (0, 1): 0.4, (2,): 0.3}
+    _, info = drawn(LearntProductsView, [mirror(9, average=weights)])
+    assert list(info.true) == [True, True, True]
+    assert info.found == info.known == 2
+
+
+def test_the_numbers_are_those_of_the_best_point():
+    found = mirror(1, weights={(1,): 0.7}, average={(2,): 0.4})
+    view, info = drawn(LearntProductsView, [found], scene=Scene())
     assert info.carrying == 1
     assert "1 product carries weight. Heaviest: x3: 0.4." in view.describe(info)
     assert list(view._bars.data["text"]) == ["0.4"]

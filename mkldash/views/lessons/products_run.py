@@ -126,7 +126,7 @@ def _bounds(axes: Axes, info: ObjectiveBoundsInfo) -> None:
 def _learnt(axes: Axes, info: LearntProductsInfo) -> None:
     places = np.arange(len(info.names))
     colours = [ACCENT if hit else GHOST for hit in info.true]
-    axes.barh(places, info.average, color=colours, alpha=0.85, label="average")
+    axes.barh(places, info.answer, color=colours, alpha=0.85, label="best point")
     axes.plot(info.iterate, places, "|", color=CURSOR, markersize=13, markeredgewidth=2.6,
               label="iterate")  # fmt: skip
     axes.set_yticks(places, [f"★ {n}" if t else n for n, t in zip(info.names, info.true,
