@@ -15,7 +15,7 @@ from mkldash.kernels.base import CombinedKernel
 from mkldash.kernels.block_memory import BlockMemory
 from mkldash.problems.problem import DualValue, Problem
 from mkldash.solvers.base import Best, Snapshot, WarmStart
-from mkldash.solvers.svm import SVMSolution, solve_combined, solve_shifted
+from mkldash.solvers.svm import SVMSolution, solve_combined, solve_roughly, solve_shifted
 
 Array = NDArray[np.float64]
 
@@ -153,7 +153,8 @@ def evaluate(
     decision: Array | None,
     tol: float,
     cancel: NDArray[np.uint8],
-    memory: BlockMemory,
+    memory: BlockMemory | None = None,
+    rough: bool = False,
 ) -> Evaluation:
     """Solve the SVM at `theta` from `alpha`.
 
@@ -168,11 +169,19 @@ def evaluate(
     tol : float
         See `mkldash.solvers.svm.solve_svm`.
     cancel : array of uint8, shape (1,)
-    memory : BlockMemory
-        Of the run.
+    memory : BlockMemory, optional
+        Of the run; worth its upkeep where the weights move little.
+    rough : bool
+        Look at the likeliest rows only; see `mkldash.solvers.svm.solve_roughly`.
     """
     combined = problem.bank.combine(theta)
-    svm = solve_at(problem, combined, alpha, decision, tol, cancel, memory)
+    if rough and math.isinf(problem.rho):
+        svm = solve_roughly(
+            combined, problem.y, problem.loss.C,
+            alpha=alpha, decision=decision, tol=tol, cancel=cancel,
+        )  # fmt: skip
+    else:
+        svm = solve_at(problem, combined, alpha, decision, tol, cancel, memory)
     return Evaluation(theta, combined, svm, problem.dual(svm.alpha), tol)
 
 
@@ -183,7 +192,7 @@ def solve_at(
     decision: Array | None,
     tol: float,
     cancel: NDArray[np.uint8],
-    memory: BlockMemory,
+    memory: BlockMemory | None,
 ) -> SVMSolution:
     """The alpha step; with a finite rho, that of the support vector machine on K + c I."""
     y, C = problem.y, problem.loss.C

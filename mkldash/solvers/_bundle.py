@@ -1,0 +1,209 @@
+"""The model of the second-order step: all cuts, with a Newton metric at the best point.
+
+    minimise over theta in Theta, t   t + 1/2 |B (theta - theta0)|^2 + damping/2 |.|_D^2
+    subject to                        t >= every cut at theta
+
+B'B is the Hessian of the reduced cost at theta0, the best point so far (MATH 8, 8.1).
+D = diag(u_k / theta0_k) is the curvature of the upper bound that Algorithm 1 minimises,
+beta_k / theta_k: far from the optimum a Newton step alone goes much too far, as the free
+support vectors change on the way; a little of D holds it back, and fades with the gap.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.elastic_net import ElasticNet
+from mkldash.solvers._weight_cuts import WeightCut, certified_minimum, stacked
+
+Array = NDArray[np.float64]
+
+__all__ = ["NewtonMetric", "Step", "best_step", "newton_metric"]
+
+#: Eigenvalues of the kernel on the free support vectors below this share of the largest
+#: are those of duplicate or low-rank kernels, and are left out.
+_LEAST_EIGENVALUE = 1e-12
+#: Least weight, relative to the largest, that the damping counts with.
+_LEAST_WEIGHT = 1e-2
+#: Kernels whose weight counts when the model is solved again to more digits.
+_LEAST_SHARE = 1e-7
+_TIGHTEST, _LOOSEST, _PER_GAP = 1e-12, 1e-7, 1e-5
+_MOST_STEPS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonMetric:
+    """A factor of the Hessian of the reduced cost at some weights.
+
+    Attributes
+    ----------
+    B : array, shape (rank, n_kernels)
+        The Hessian is B'B.
+    free : int
+        Support vectors between the bounds.
+    """
+
+    B: Array
+    free: int
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What the model proposes.
+
+    Attributes
+    ----------
+    theta : array, shape (n_kernels,)
+        In the set, with exact zeros.
+    multipliers : array, shape (n_cuts,)
+        Not negative: which cuts hold the model up.
+    lower : float
+        A certified lower bound on the optimum, from those multipliers.
+    steps : int
+        Of the interior-point method.
+    solved : bool
+        Whether it ended as it should.
+    """
+
+    theta: Array
+    multipliers: Array
+    lower: float
+    steps: int
+    solved: bool
+
+
+def newton_metric(problem: Problem, theta: Array, alpha: Array) -> NewtonMetric:
+    """The Hessian of the reduced cost at `theta` and the dual coefficients there.
+
+    With F the free support vectors, A[:, k] = (K_k a)_F and K_F the combined kernel
+    on F: A' (K_F^-1 - K_F^-1 1 1' K_F^-1 / 1' K_F^-1 1) A, the second part for the bias.
+    A finite rho adds (|a|^2 I + 2 a a') / (2 rho) to K_F.
+
+    Parameters
+    ----------
+    problem : Problem
+    theta : array, shape (n_kernels,)
+    alpha : array, shape (n_rows,)
+    """
+    C = problem.loss.C
+    free = np.flatnonzero((alpha > 0.0) & (alpha < C))
+    if free.size < 2:  # one alone cannot move: sum(a) = 0
+        return NewtonMetric(np.empty((0, theta.size)), free.size)
+    a = problem.signed(alpha)
+    K = np.array(problem.bank.combine(theta).block(free))
+    if math.isfinite(problem.rho):
+        K += np.outer(a[free], a[free]) / problem.rho
+        K[np.diag_indices(free.size)] += float(a @ a) / (2.0 * problem.rho)
+    values, vectors = np.linalg.eigh(K)
+    kept = values > _LEAST_EIGENVALUE * values[-1]
+    whitened = (vectors[:, kept] / np.sqrt(values[kept])).T
+    B = whitened @ problem.bank.columns(a, free)
+    ones = whitened.sum(axis=1)
+    size = float(ones @ ones)
+    if size > 0.0:
+        B -= np.outer(ones, (ones @ B) / size)
+    return NewtonMetric(B, free.size)
+
+
+def best_step(
+    problem: Problem,
+    cuts: Sequence[WeightCut],
+    centre: Array,
+    forms: Array,
+    metric: NewtonMetric,
+    damping: float,
+    gap: float,
+) -> Step:
+    """Minimise the model.
+
+    Parameters
+    ----------
+    problem : Problem
+        Over an elastic-net set.
+    cuts : sequence of WeightCut
+    centre : array, shape (n_kernels,)
+        The best weights so far.
+    forms : array, shape (n_kernels,)
+        u there.
+    metric : NewtonMetric
+        There.
+    damping : float
+        Share of D.
+    gap : float
+        Relative; how exact the model's minimum need be.
+    """
+    weight_set = problem.weight_set
+    assert isinstance(weight_set, ElasticNet)
+    intercepts, slopes = stacked(cuts)
+    scale = max(float(np.abs(intercepts).max()), 0.5 * float(slopes.max()), 1e-300)
+    floor = _LEAST_WEIGHT * float(centre.max())
+    D = (damping / scale) * forms / np.maximum(centre, floor)
+    B = metric.B / math.sqrt(scale)
+    tol = max(_TIGHTEST, min(_LOOSEST, _PER_GAP * gap))
+    model = _Model(intercepts / scale, slopes / scale, B, B @ centre, D, centre)
+    found = model.minimise(weight_set.eta, tol)
+    lower = certified_minimum(intercepts, slopes, found.multipliers, weight_set)
+    size = weight_set.gauge(found.theta)
+    theta = found.theta / size if size > 0.0 else weight_set.start(centre.size)
+    return Step(theta, found.multipliers, lower, found.steps, found.error <= math.sqrt(tol))
+
+
+@dataclass(frozen=True, eq=False)
+class _Minimum:
+    theta: Array
+    multipliers: Array
+    steps: int
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The scaled model; arrays as `minimise_bundle` takes them."""
+
+    values: Array
+    forms: Array
+    B: Array
+    target: Array
+    metric: Array
+    centre: Array
+
+    def minimise(self, eta: float, tol: float) -> _Minimum:
+        """The minimum; again over the few kernels that count when rounding spoilt it."""
+        everything = np.arange(self.centre.size)
+        found, reduced = self._over(everything, eta, tol)
+        alive = self._alive(found.theta, reduced)
+        if found.error > tol and alive.size < everything.size:
+            near = np.flatnonzero(found.theta > _LEAST_SHARE * found.theta.max())
+            again, cost = self._over(near, eta, tol)
+            if again.error < found.error:
+                theta = np.zeros(self.centre.size)
+                theta[near] = again.theta
+                steps = found.steps + again.steps
+                found = _Minimum(theta, again.multipliers, steps, again.error)
+                alive = near[self._alive(again.theta, cost)]
+        theta = np.zeros(self.centre.size)
+        theta[alive] = found.theta[alive]
+        return _Minimum(theta, found.multipliers, found.steps, found.error)
+
+    def _over(self, kernels: NDArray[np.intp], eta: float, tol: float) -> tuple[_Minimum, Array]:
+        """The minimum with all other weights zero, and the reduced costs."""
+        from mkldash.solvers._compiled_bundle import minimise_bundle
+
+        theta, multipliers, reduced, steps, error = minimise_bundle(
+            self.values, np.ascontiguousarray(self.forms[:, kernels]),
+            np.ascontiguousarray(self.B[:, kernels]), self.target, self.metric[kernels],
+            self.centre[kernels], eta, tol, _MOST_STEPS,
+        )  # fmt: skip
+        return _Minimum(theta, multipliers, int(steps), float(error)), reduced
+
+    def _alive(self, theta: Array, reduced: Array) -> NDArray[np.intp]:
+        """Kernels whose weight, and not whose reduced cost, stays away from zero."""
+        slope = 0.5 * float(self.forms.max())
+        largest = float(theta.max(initial=0.0))
+        return np.flatnonzero(theta * slope > reduced * largest)

@@ -1,0 +1,251 @@
+"""Compiled interior-point method for the model of the second-order step.
+
+    minimise over theta, t   t + 1/2 |B theta - target|^2
+                               + 1/2 sum_k metric_k (theta_k - centre_k)^2
+    subject to               t >= values_j - forms_j'theta / 2,   theta >= 0,
+                             eta sum(theta) + (1 - eta) |theta|^2 <= 1
+
+Primal-dual with Mehrotra's predictor and corrector.  B and the cuts have few rows, so
+that with many kernels the step is solved through a matrix of their number
+(Sherman, Morrison and Woodbury), and with few kernels through one of the kernels'.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+__all__ = ["minimise_bundle"]
+
+_REORDER = {"reassoc", "nsz", "contract", "arcp"}
+#: Up to so many kernels the matrix of the kernels is the better conditioned way.
+_FEW = 128
+#: Share of the way to the boundary that a step takes at most.
+_SHORT, _LONG = 0.9, 0.999
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def _dot(x: Array, y: Array, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += x[i] * y[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _cholesky(M: Array) -> None:
+    """The lower factor of M in its place; a pivot that rounding ate is made huge."""
+    for i in range(M.shape[0]):
+        floor = 1e-14 * M[i, i]
+        for j in range(i):
+            M[i, j] = (M[i, j] - _dot(M[i], M[j], j)) / M[j, j]
+        pivot = M[i, i] - _dot(M[i], M[i], i)
+        M[i, i] = np.sqrt(pivot) if pivot > floor else 1e64
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDER)
+def _back(L: Array, x: Array) -> None:
+    """x becomes the solution of L L' z = x."""
+    n = x.shape[0]
+    for i in range(n):
+        x[i] = (x[i] - _dot(L[i], x, i)) / L[i, i]
+    for i in range(n - 1, -1, -1):
+        x[i] /= L[i, i]
+        for j in range(i):
+            x[j] -= L[i, j] * x[i]
+
+
+@njit(cache=True, nogil=True)
+def _factor(H: Array, P: Array, static: int, D: Array, few: bool) -> Array:
+    """Factor of diag(D) + P'P, or of the small matrix that stands for it."""
+    if few:
+        M = H + np.dot(np.ascontiguousarray(P[static:].T), P[static:])
+        for k in range(D.shape[0]):
+            M[k, k] += D[k]
+    else:
+        M = np.dot(P / D, np.ascontiguousarray(P.T))
+        for k in range(P.shape[0]):
+            M[k, k] += 1.0
+    _cholesky(M)
+    return M
+
+
+@njit(cache=True, nogil=True)
+def _solve(L: Array, P: Array, D: Array, few: bool, rhs: Array) -> Array:
+    """(diag(D) + P'P)^-1 rhs."""
+    if few:
+        x = rhs.copy()
+        _back(L, x)
+        return x
+    x = rhs / D
+    z = np.dot(P, x)
+    _back(L, z)
+    return x - np.dot(z, P) / D
+
+
+@njit(cache=True, nogil=True)
+def _room(x: Array, dx: Array) -> float:
+    """Largest share of dx, at most 1, that keeps x at zero or above."""
+    share = 1.0
+    for i in range(x.shape[0]):
+        if dx[i] < 0.0 and -x[i] > share * dx[i]:
+            share = -x[i] / dx[i]
+    return share
+
+
+@njit(cache=True, nogil=True)
+def _fill(P: Array, static: int, gradient: Array, nu_w: float, omega: Array, forms: Array) -> Array:
+    """The rows of P that change: the ball's, and the cuts' about their mean, which is returned."""
+    total = omega.sum()
+    mean = np.dot(omega, forms) / total
+    P[static] = np.sqrt(nu_w) * gradient
+    for j in range(omega.shape[0]):
+        P[static + 1 + j] = 0.5 * np.sqrt(omega[j]) * (forms[j] - mean)
+    return mean
+
+
+@njit(cache=True, nogil=True)
+def _first(
+    values: Array, forms: Array, centre: Array, eta: float
+) -> tuple[Array, float, float, Array, Array, float]:
+    """A strictly feasible point near the centre, and multipliers on the central path."""
+    q, m = centre.shape[0], values.shape[0]
+    s0 = 0.5 * (eta * q + np.sqrt(eta * eta * q * q + 4.0 * (1.0 - eta) * q))
+    theta = 0.5 * centre + 0.45 / s0
+    low = values - 0.5 * np.dot(forms, theta)
+    t = low.max() + max(low.max() - low.min(), 1e-2)
+    r = t - low
+    lam = (1.0 / r) / (1.0 / r).sum()
+    w = 1.0 - eta * theta.sum() - (1.0 - eta) * np.dot(theta, theta)
+    tau = np.dot(lam, r) / m
+    slope = 0.5 * np.dot(lam, forms).max()
+    s = np.maximum(tau / theta, 0.1 * slope)
+    return theta, t, w, lam, s, max(tau / w, 0.5 * slope)
+
+
+@njit(cache=True, nogil=True)
+def minimise_bundle(
+    values: Array,
+    forms: Array,
+    B: Array,
+    target: Array,
+    metric: Array,
+    centre: Array,
+    eta: float,
+    tol: float,
+    most: int,
+) -> tuple[Array, Array, Array, int, float]:
+    """Minimise the model; see the head of the module.
+
+    Parameters
+    ----------
+    values : array, shape (n_cuts,)
+    forms : array, shape (n_cuts, n_kernels)
+        Of size one or less together with `values`.
+    B : array, shape (rank, n_kernels)
+    target : array, shape (rank,)
+    metric, centre : array, shape (n_kernels,)
+        Not negative; `centre` inside the set.
+    eta, tol : float
+        `tol` bounds the complementarity and the residuals.
+    most : int
+        Steps at most.
+
+    Returns
+    -------
+    theta : array, shape (n_kernels,)
+        Strictly positive.
+    multipliers : array, shape (n_cuts,)
+    reduced : array, shape (n_kernels,)
+        Multipliers of theta >= 0.
+    steps : int
+    error : float
+        What `tol` bounds, at the point returned, which is the best one seen.
+    """
+    q, m, static = centre.shape[0], values.shape[0], B.shape[0]
+    few = q <= max(_FEW, static + m + 1)
+    e2 = 1.0 - eta
+    P = np.empty((static + 1 + m, q))
+    P[:static] = B
+    H = np.dot(np.ascontiguousarray(B.T), B) if few else np.empty((0, 0))
+    theta, t, w, lam, s, nu = _first(values, forms, centre, eta)
+    best, kept, steps = np.inf, (theta, lam, s), 0
+    for step in range(most):
+        r = t - values + 0.5 * np.dot(forms, theta)
+        gradient = eta + 2.0 * e2 * theta
+        rw = w - (1.0 - eta * theta.sum() - e2 * np.dot(theta, theta))
+        rd = (
+            np.dot(np.dot(B, theta) - target, B) + metric * (theta - centre)
+            - 0.5 * np.dot(lam, forms) - s + nu * gradient
+        )  # fmt: skip
+        comp = np.dot(lam, r) + np.dot(s, theta) + nu * w
+        error = max(comp, 1e-2 * np.abs(rd).max(), abs(rw))
+        if not error < np.inf:
+            break
+        if error < best:
+            best, kept, steps = error, (theta, lam, s), step
+        if error <= tol or comp <= 1e-3 * tol:
+            break
+        D = metric + s / theta + 2.0 * nu * e2
+        omega = lam / r
+        mean = _fill(P, static, gradient, nu / w, omega, forms)
+        L = _factor(H, P, static, D, few)
+        state = (theta, r, w, lam, s, nu, rd, rw, gradient, omega, mean)
+        zero_r, zero_q = np.zeros(m), np.zeros(q)
+        d = _direction(L, P, D, few, forms, e2, state, (0.0, zero_r, zero_q, 0.0, 0.0, zero_q))
+        share = min(_primal_room(state, d), _dual_room(state, d))
+        after = (
+            np.dot(lam + share * d[2], r + share * d[5])
+            + np.dot(s + share * d[3], theta + share * d[0])
+            + (nu + share * d[4]) * (w + share * d[6])
+        )
+        tau = (max(after, 0.0) / comp) ** 3 * comp / (m + q + 1)
+        bend = share * share * e2
+        more = (
+            tau, d[2] * d[5], d[3] * d[0], d[4] * d[6],
+            bend * np.dot(d[0], d[0]), 2.0 * bend * d[4] * d[0],
+        )  # fmt: skip
+        d = _direction(L, P, D, few, forms, e2, state, more)
+        share = min(_LONG, max(_SHORT, 1.0 - 10.0 * comp))
+        share *= min(_primal_room(state, d), _dual_room(state, d))
+        theta, t, w = theta + share * d[0], t + share * d[1], w + share * d[6]
+        lam, s, nu = lam + share * d[2], s + share * d[3], nu + share * d[4]
+    return kept[0], kept[1], kept[2], steps, best
+
+
+@njit(cache=True, nogil=True)
+def _direction(  # type: ignore[no-untyped-def]
+    L: Array, P: Array, D: Array, few: bool, forms: Array, e2: float, state, aim
+):
+    """Newton's step for complementarity products `aim[0]`, with corrections of second order."""
+    theta, r, w, lam, s, nu, rd, rw, gradient, omega, mean = state
+    tau, by_r, by_s, by_w, bend, turn = aim
+    cl = (tau - by_r) / r - lam
+    cs = (tau - by_s) / theta - s
+    cn = (tau - by_w + nu * (rw + bend)) / w - nu
+    total = omega.sum()
+    rest = cl.sum() - (1.0 - lam.sum())
+    rhs = cs - rd - turn - cn * gradient + 0.5 * np.dot(cl, forms) - 0.5 * rest * mean
+    dtheta = _solve(L, P, D, few, rhs)
+    dt = rest / total - 0.5 * np.dot(mean, dtheta)
+    dr = dt + 0.5 * np.dot(forms, dtheta)
+    along = np.dot(gradient, dtheta)
+    return (
+        dtheta, dt, cl - omega * dr, cs - s / theta * dtheta, cn + nu / w * along, dr,
+        -along - rw - bend,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _primal_room(state, d) -> float:  # type: ignore[no-untyped-def]
+    share = min(_room(state[0], d[0]), _room(state[1], d[5]))
+    return min(share, -state[2] / d[6]) if d[6] < 0.0 else share
+
+
+@njit(cache=True, nogil=True)
+def _dual_room(state, d) -> float:  # type: ignore[no-untyped-def]
+    share = min(_room(state[3], d[2]), _room(state[4], d[3]))
+    return min(share, -state[5] / d[4]) if d[4] < 0.0 else share
