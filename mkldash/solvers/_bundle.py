@@ -11,6 +11,7 @@ support vectors change on the way; a little of D holds it back, and fades with t
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,6 +36,10 @@ _LEAST_WEIGHT = 1e-2
 _LEAST_SHARE = 1e-7
 _TIGHTEST, _LOOSEST, _PER_GAP = 1e-12, 1e-7, 1e-5
 _MOST_STEPS = 50
+#: Up to so many kernels one solve is as exact as needed; with more, it is rough.
+_FEW_KERNELS, _ROUGHLY = 128, 1e-7
+#: Times that kernels which were left out by mistake are added.
+_MOST_ROUNDS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +152,8 @@ def best_step(
     B = metric.B / math.sqrt(scale)
     tol = max(_TIGHTEST, min(_LOOSEST, _PER_GAP * gap))
     model = _Model(intercepts / scale, slopes / scale, B, B @ centre, D, centre)
-    found = model.minimise(weight_set.eta, tol)
+    hint = np.maximum(forms, slopes[-1])
+    found = model.minimise(weight_set.eta, tol, hint)
     lower = certified_minimum(intercepts, slopes, found.multipliers, weight_set)
     size = weight_set.gauge(found.theta)
     theta = found.theta / size if size > 0.0 else weight_set.start(centre.size)
@@ -158,8 +164,13 @@ def best_step(
 class _Minimum:
     theta: Array
     multipliers: Array
+    price: float
     steps: int
     error: float
+
+    def after(self, before: _Minimum) -> _Minimum:
+        """This one, with the steps of `before` counted."""
+        return dataclasses.replace(self, steps=self.steps + before.steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,37 +184,64 @@ class _Model:
     metric: Array
     centre: Array
 
-    def minimise(self, eta: float, tol: float) -> _Minimum:
-        """The minimum; again over the few kernels that count when rounding spoilt it."""
-        everything = np.arange(self.centre.size)
-        found, reduced = self._over(everything, eta, tol)
-        alive = self._alive(found.theta, reduced)
-        if found.error > tol and alive.size < everything.size:
-            near = np.flatnonzero(found.theta > _LEAST_SHARE * found.theta.max())
-            again, cost = self._over(near, eta, tol)
-            if again.error < found.error:
-                theta = np.zeros(self.centre.size)
-                theta[near] = again.theta
-                steps = found.steps + again.steps
-                found = _Minimum(theta, again.multipliers, steps, again.error)
-                alive = near[self._alive(again.theta, cost)]
-        theta = np.zeros(self.centre.size)
-        theta[alive] = found.theta[alive]
-        return _Minimum(theta, found.multipliers, found.steps, found.error)
+    def minimise(self, eta: float, tol: float, hint: Array) -> _Minimum:
+        """The minimum over all kernels.
 
-    def _over(self, kernels: NDArray[np.intp], eta: float, tol: float) -> tuple[_Minimum, Array]:
-        """The minimum with all other weights zero, and the reduced costs."""
+        With many kernels rounding limits the interior-point method.  While the centre
+        is sparse only the likeliest kernels are given to it, and those whose reduced
+        cost turns out negative afterwards are added; else its first answer is rough,
+        and the kernels that it gives weight are solved again.
+
+        Parameters
+        ----------
+        eta, tol : float
+        hint : array, shape (n_kernels,)
+            Larger for kernels that are likelier to get weight.
+        """
+        n_kernels = self.centre.size
+        alive = np.flatnonzero(self.centre)
+        if n_kernels <= _FEW_KERNELS:
+            return self._over(np.arange(n_kernels), eta, tol)
+        if alive.size > _FEW_KERNELS // 2:
+            found = self._over(np.arange(n_kernels), eta, max(tol, _ROUGHLY))
+            near = np.flatnonzero(found.theta > _LEAST_SHARE * found.theta.max())
+            if found.error <= tol or near.size == n_kernels:
+                return found
+            again = self._over(near, eta, tol)
+            return again.after(found) if again.error < found.error else found
+        hint = np.where(self.centre > 0.0, np.inf, hint)
+        working = np.sort(np.argsort(-hint, kind="stable")[:_FEW_KERNELS])
+        found = self._over(working, eta, tol)
+        for _ in range(_MOST_ROUNDS):
+            cost = self._reduced(found, eta)
+            cost[working] = 0.0
+            missed = np.argsort(cost, kind="stable")[: _FEW_KERNELS // 4]
+            missed = missed[cost[missed] < -max(tol, found.error) * max(1.0, found.price)]
+            if not missed.size:
+                break
+            working = np.union1d(working, missed)
+            found = self._over(working, eta, tol).after(found)
+        return found
+
+    def _reduced(self, found: _Minimum, eta: float) -> Array:
+        """Reduced costs of all kernels, those left out included."""
+        theta = found.theta
+        newton = (self.B @ theta - self.target) @ self.B
+        damped = self.metric * (theta - self.centre)
+        slope = eta + 2.0 * (1.0 - eta) * theta
+        return newton + damped - 0.5 * found.multipliers @ self.forms + found.price * slope
+
+    def _over(self, kernels: NDArray[np.intp], eta: float, tol: float) -> _Minimum:
+        """The minimum with all other weights zero, and exact zeros where weights go there."""
         from mkldash.solvers._compiled_bundle import minimise_bundle
 
-        theta, multipliers, reduced, steps, error = minimise_bundle(
-            self.values, np.ascontiguousarray(self.forms[:, kernels]),
-            np.ascontiguousarray(self.B[:, kernels]), self.target, self.metric[kernels],
-            self.centre[kernels], eta, tol, _MOST_STEPS,
+        forms = np.ascontiguousarray(self.forms[:, kernels])
+        found, multipliers, reduced, price, steps, error = minimise_bundle(
+            self.values, forms, np.ascontiguousarray(self.B[:, kernels]), self.target,
+            self.metric[kernels], self.centre[kernels], eta, tol, _MOST_STEPS,
         )  # fmt: skip
-        return _Minimum(theta, multipliers, int(steps), float(error)), reduced
-
-    def _alive(self, theta: Array, reduced: Array) -> NDArray[np.intp]:
-        """Kernels whose weight, and not whose reduced cost, stays away from zero."""
-        slope = 0.5 * float(self.forms.max())
-        largest = float(theta.max(initial=0.0))
-        return np.flatnonzero(theta * slope > reduced * largest)
+        # A weight goes to zero when it, and not its reduced cost, is the smaller of the two.
+        dead = found * (0.5 * float(forms.max())) <= reduced * float(found.max())
+        theta = np.zeros(self.centre.size)
+        theta[kernels] = np.where(dead, 0.0, found)
+        return _Minimum(theta, multipliers, float(price), int(steps), float(error))

@@ -25,6 +25,8 @@ _REORDER = {"reassoc", "nsz", "contract", "arcp"}
 _FEW = 128
 #: Share of the way to the boundary that a step takes at most.
 _SHORT, _LONG = 0.9, 0.999
+#: Steps without a smaller error after which rounding has had its way.
+_PATIENCE = 5
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
@@ -137,7 +139,7 @@ def minimise_bundle(
     eta: float,
     tol: float,
     most: int,
-) -> tuple[Array, Array, Array, int, float]:
+) -> tuple[Array, Array, Array, float, int, float]:
     """Minimise the model; see the head of the module.
 
     Parameters
@@ -161,6 +163,8 @@ def minimise_bundle(
     multipliers : array, shape (n_cuts,)
     reduced : array, shape (n_kernels,)
         Multipliers of theta >= 0.
+    price : float
+        Multiplier of the set's constraint.
     steps : int
     error : float
         What `tol` bounds, at the point returned, which is the best one seen.
@@ -172,7 +176,7 @@ def minimise_bundle(
     P[:static] = B
     H = np.dot(np.ascontiguousarray(B.T), B) if few else np.empty((0, 0))
     theta, t, w, lam, s, nu = _first(values, forms, centre, eta)
-    best, kept, steps = np.inf, (theta, lam, s), 0
+    best, kept, steps = np.inf, (theta, lam, s, nu), 0
     for step in range(most):
         r = t - values + 0.5 * np.dot(forms, theta)
         gradient = eta + 2.0 * e2 * theta
@@ -183,10 +187,10 @@ def minimise_bundle(
         )  # fmt: skip
         comp = np.dot(lam, r) + np.dot(s, theta) + nu * w
         error = max(comp, 1e-2 * np.abs(rd).max(), abs(rw))
-        if not error < np.inf:
+        if not error < np.inf or step - steps > _PATIENCE:
             break
         if error < best:
-            best, kept, steps = error, (theta, lam, s), step
+            best, kept, steps = error, (theta, lam, s, nu), step
         if error <= tol or comp <= 1e-3 * tol:
             break
         D = metric + s / theta + 2.0 * nu * e2
@@ -213,7 +217,7 @@ def minimise_bundle(
         share *= min(_primal_room(state, d), _dual_room(state, d))
         theta, t, w = theta + share * d[0], t + share * d[1], w + share * d[6]
         lam, s, nu = lam + share * d[2], s + share * d[3], nu + share * d[4]
-    return kept[0], kept[1], kept[2], steps, best
+    return kept[0], kept[1], kept[2], kept[3], steps, best
 
 
 @njit(cache=True, nogil=True)
