@@ -215,13 +215,12 @@ class _Model:
         for _ in range(_MOST_ROUNDS):
             cost = self._reduced(found, eta)
             cost[working] = 0.0
-            missed = np.argsort(cost, kind="stable")[: _FEW_KERNELS // 4]
-            missed = missed[cost[missed] < -max(tol, found.error) * max(1.0, found.price)]
+            missed = np.flatnonzero(cost < -max(tol, found.error) * max(1.0, found.price))
             if not missed.size:
-                break
+                return found
             working = np.union1d(working, missed)
             found = self._over(working, eta, tol).after(found)
-        return found
+        return self._over(np.arange(n_kernels), eta, tol).after(found)
 
     def _reduced(self, found: _Minimum, eta: float) -> Array:
         """Reduced costs of all kernels, those left out included."""

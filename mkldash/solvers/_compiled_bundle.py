@@ -6,8 +6,8 @@
                              eta sum(theta) + (1 - eta) |theta|^2 <= 1
 
 Primal-dual with Mehrotra's predictor and corrector.  B and the cuts have few rows, so
-that with many kernels the step is solved through a matrix of their number
-(Sherman, Morrison and Woodbury), and with few kernels through one of the kernels'.
+that with many kernels the step is solved through a matrix of the size of their number,
+and with few kernels through one of the kernels'.
 """
 
 from __future__ import annotations
@@ -61,31 +61,28 @@ def _back(L: Array, x: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _factor(H: Array, P: Array, static: int, D: Array, few: bool) -> Array:
-    """Factor of diag(D) + P'P, or of the small matrix that stands for it."""
+def _factor(H: Array, P: Array, weights: Array, static: int, D: Array, few: bool) -> Array:
+    """Factor of the matrix of the kernels, t taken out; or of that of the rows of P.
+
+    The first is diag(D) + H + sum_i weights_i p_i p_i' with the cuts about their mean, the
+    second diag(1/weights) + P diag(1/D) P': there nothing large is subtracted.
+    """
     if few:
-        M = H + np.dot(np.ascontiguousarray(P[static:].T), P[static:])
+        omega = weights[static + 1 :]
+        rows = P[static:].copy()
+        mean = np.dot(omega, rows[1:]) / omega.sum()
+        rows[1:] -= mean
+        for i in range(rows.shape[0]):
+            rows[i] *= np.sqrt(weights[static + i])
+        M = H + np.dot(np.ascontiguousarray(rows.T), rows)
         for k in range(D.shape[0]):
             M[k, k] += D[k]
     else:
         M = np.dot(P / D, np.ascontiguousarray(P.T))
-        for k in range(P.shape[0]):
-            M[k, k] += 1.0
+        for i in range(P.shape[0]):
+            M[i, i] += 1.0 / weights[i]
     _cholesky(M)
     return M
-
-
-@njit(cache=True, nogil=True)
-def _solve(L: Array, P: Array, D: Array, few: bool, rhs: Array) -> Array:
-    """(diag(D) + P'P)^-1 rhs."""
-    if few:
-        x = rhs.copy()
-        _back(L, x)
-        return x
-    x = rhs / D
-    z = np.dot(P, x)
-    _back(L, z)
-    return x - np.dot(z, P) / D
 
 
 @njit(cache=True, nogil=True)
@@ -96,17 +93,6 @@ def _room(x: Array, dx: Array) -> float:
         if dx[i] < 0.0 and -x[i] > share * dx[i]:
             share = -x[i] / dx[i]
     return share
-
-
-@njit(cache=True, nogil=True)
-def _fill(P: Array, static: int, gradient: Array, nu_w: float, omega: Array, forms: Array) -> Array:
-    """The rows of P that change: the ball's, and the cuts' about their mean, which is returned."""
-    total = omega.sum()
-    mean = np.dot(omega, forms) / total
-    P[static] = np.sqrt(nu_w) * gradient
-    for j in range(omega.shape[0]):
-        P[static + 1 + j] = 0.5 * np.sqrt(omega[j]) * (forms[j] - mean)
-    return mean
 
 
 @njit(cache=True, nogil=True)
@@ -172,8 +158,8 @@ def minimise_bundle(
     q, m, static = centre.shape[0], values.shape[0], B.shape[0]
     few = q <= max(_FEW, static + m + 1)
     e2 = 1.0 - eta
-    P = np.empty((static + 1 + m, q))
-    P[:static] = B
+    P, weights = np.empty((static + 1 + m, q)), np.ones(static + 1 + m)
+    P[:static], P[static + 1 :] = B, -0.5 * forms
     H = np.dot(np.ascontiguousarray(B.T), B) if few else np.empty((0, 0))
     theta, t, w, lam, s, nu = _first(values, forms, centre, eta)
     best, kept, steps = np.inf, (theta, lam, s, nu), 0
@@ -194,12 +180,11 @@ def minimise_bundle(
         if error <= tol or comp <= 1e-3 * tol:
             break
         D = metric + s / theta + 2.0 * nu * e2
-        omega = lam / r
-        mean = _fill(P, static, gradient, nu / w, omega, forms)
-        L = _factor(H, P, static, D, few)
-        state = (theta, r, w, lam, s, nu, rd, rw, gradient, omega, mean)
+        P[static], weights[static], weights[static + 1 :] = gradient, nu / w, lam / r
+        L = _factor(H, P, weights, static, D, few)
+        state = (theta, r, w, lam, s, nu, rd, rw)
         zero_r, zero_q = np.zeros(m), np.zeros(q)
-        d = _direction(L, P, D, few, forms, e2, state, (0.0, zero_r, zero_q, 0.0, 0.0, zero_q))
+        d = _direction(L, P, weights, D, few, state, (0.0, zero_r, zero_q, 0.0, 0.0, zero_q))
         share = min(_primal_room(state, d), _dual_room(state, d))
         after = (
             np.dot(lam + share * d[2], r + share * d[5])
@@ -212,7 +197,7 @@ def minimise_bundle(
             tau, d[2] * d[5], d[3] * d[0], d[4] * d[6],
             bend * np.dot(d[0], d[0]), 2.0 * bend * d[4] * d[0],
         )  # fmt: skip
-        d = _direction(L, P, D, few, forms, e2, state, more)
+        d = _direction(L, P, weights, D, few, state, more)
         share = min(_LONG, max(_SHORT, 1.0 - 10.0 * comp))
         share *= min(_primal_room(state, d), _dual_room(state, d))
         theta, t, w = theta + share * d[0], t + share * d[1], w + share * d[6]
@@ -222,25 +207,44 @@ def minimise_bundle(
 
 @njit(cache=True, nogil=True)
 def _direction(  # type: ignore[no-untyped-def]
-    L: Array, P: Array, D: Array, few: bool, forms: Array, e2: float, state, aim
+    L: Array, P: Array, weights: Array, D: Array, few: bool, state, aim
 ):
     """Newton's step for complementarity products `aim[0]`, with corrections of second order."""
-    theta, r, w, lam, s, nu, rd, rw, gradient, omega, mean = state
+    theta, r, w, lam, s, nu, rd, rw = state
     tau, by_r, by_s, by_w, bend, turn = aim
+    m = lam.shape[0]
+    ball = P.shape[0] - m - 1
     cl = (tau - by_r) / r - lam
     cs = (tau - by_s) / theta - s
     cn = (tau - by_w + nu * (rw + bend)) / w - nu
-    total = omega.sum()
-    rest = cl.sum() - (1.0 - lam.sum())
-    rhs = cs - rd - turn - cn * gradient + 0.5 * np.dot(cl, forms) - 0.5 * rest * mean
-    dtheta = _solve(L, P, D, few, rhs)
-    dt = rest / total - 0.5 * np.dot(mean, dtheta)
-    dr = dt + 0.5 * np.dot(forms, dtheta)
-    along = np.dot(gradient, dtheta)
-    return (
-        dtheta, dt, cl - omega * dr, cs - s / theta * dtheta, cn + nu / w * along, dr,
-        -along - rw - bend,
-    )  # fmt: skip
+    omega, gradient, cuts = weights[ball + 1 :], P[ball], P[ball + 1 :]
+    missing = 1.0 - lam.sum()
+    rhs = cs - rd - turn
+    if few:
+        total = omega.sum()
+        mean = np.dot(omega, cuts) / total
+        rest = cl.sum() - missing
+        dtheta = rhs - cn * gradient - np.dot(cl, cuts) + rest * mean
+        _back(L, dtheta)
+        dt = rest / total + np.dot(mean, dtheta)
+        dr = dt - np.dot(cuts, dtheta)
+        dlam = cl - omega * dr
+        dnu = cn + weights[ball] * np.dot(gradient, dtheta)
+    else:
+        y = np.dot(P, rhs / D)
+        y[ball] += cn / weights[ball]
+        y[ball + 1 :] += cl / omega
+        by_t = np.zeros(P.shape[0])
+        by_t[ball + 1 :] = 1.0
+        _back(L, y)
+        _back(L, by_t)
+        dt = (y[ball + 1 :].sum() - missing) / by_t[ball + 1 :].sum()
+        y -= dt * by_t
+        dtheta = (rhs - np.dot(y, P)) / D
+        dlam, dnu = y[ball + 1 :].copy(), y[ball]
+        dr = dt - np.dot(cuts, dtheta)
+    dw = -np.dot(gradient, dtheta) - rw - bend
+    return dtheta, dt, dlam, cs - s / theta * dtheta, dnu, dr, dw
 
 
 @njit(cache=True, nogil=True)
