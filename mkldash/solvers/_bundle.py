@@ -38,6 +38,8 @@ _TIGHTEST, _LOOSEST, _PER_GAP = 1e-12, 1e-7, 1e-5
 _MOST_STEPS = 50
 #: Up to so many kernels one solve is as exact as needed; with more, it is rough.
 _FEW_KERNELS, _ROUGHLY = 128, 1e-7
+#: Share of its reduced cost, in units of the largest, below which a weight is zero.
+_CLEARLY = 0.1
 #: Times that kernels which were left out by mistake are added.
 _MOST_ROUNDS = 4
 
@@ -239,8 +241,9 @@ class _Model:
             self.values, forms, np.ascontiguousarray(self.B[:, kernels]), self.target,
             self.metric[kernels], self.centre[kernels], eta, tol, _MOST_STEPS,
         )  # fmt: skip
-        # A weight goes to zero when it, and not its reduced cost, is the smaller of the two.
-        dead = found * (0.5 * float(forms.max())) <= reduced * float(found.max())
+        # Of a weight and its reduced cost one goes to zero; in doubt the weight stays.
+        weight = found * (0.5 * float(forms.max()))
+        dead = weight <= _CLEARLY * reduced * float(found.max())
         theta = np.zeros(self.centre.size)
         theta[kernels] = np.where(dead, 0.0, found)
         return _Minimum(theta, multipliers, float(price), int(steps), float(error))

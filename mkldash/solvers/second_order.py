@@ -42,9 +42,9 @@ __all__ = ["SecondOrder", "SecondOrderSnapshot"]
 _MOST_CUTS = 60
 _WEIGHT_TOLERANCE = 1e-8
 #: Damping never exceeds this, however wide the gap.
-_MOST_DAMPING = 0.03
+_MOST_DAMPING = 0.1
 #: Relative gap above which an SVM looks at the likeliest rows only.
-_ROUGH_ABOVE = 1.0
+_ROUGH_ABOVE = 2.0
 #: SVM tolerance per relative gap, and its largest, until the gap is near.
 _TOLERANCE_PER_GAP, _LOOSEST_TOLERANCE, _NEAR = 0.05, 0.03, 1e-2
 
@@ -96,7 +96,7 @@ class SecondOrder(Solver):
         Tolerance of each SVM solve; None ties it to the outer gap.
     damping : float
         Curvature of Algorithm 1's majorant that is added per relative gap, at
-        most 0.03 of it; 0 takes Newton's step alone.
+        most a tenth of it; 0 takes Newton's step alone.
     first_steps : int
         Steps of Algorithm 1 before the first model.
     """
@@ -110,7 +110,7 @@ class SecondOrder(Solver):
     damping: float = option(
         0.3,
         "damping per gap",
-        "Curvature of Algorithm 1's majorant added to Newton's, per relative gap (at most 0.03)",
+        "Curvature of Algorithm 1's majorant added to Newton's, per relative gap (at most 0.1)",
         bounds=(0.0, 10.0),
     )
     first_steps: int = option(
