@@ -90,6 +90,7 @@ def asked(run: Run) -> dict[str, Any]:
         "title": available_solvers()[choices.solver].title,
         "options": {name: plain(value) for name, value in choices.solver_options},
         "parameters": parameters_of(choices),
+        "asked_bank": choices.bank,
         "bank": choices.bank,
         "tol": choices.tol,
         "max_iter": choices.max_iter,

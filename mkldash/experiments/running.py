@@ -101,24 +101,29 @@ def _records(
         return _here(())
     if scheduler is not None:
         return _on_cluster(pending, scheduler)
-    return _here(pending) if jobs == 1 else _on_cores(pending, -1 if jobs is None else jobs)
+    return _here(pending) if jobs == 1 else _on_cores(pending, jobs)
 
 
 def _here(pending: Sequence[Run]) -> Generator[Record, None, None]:
-    yield from map(measure, pending)
+    for run in pending:
+        yield measure(run) | {"jobs": 1}
 
 
-def _on_cores(pending: Sequence[Run], jobs: int) -> Generator[Record, None, None]:
+def _on_cores(pending: Sequence[Run], jobs: int | None) -> Generator[Record, None, None]:
     """Joblib's processes, one BLAS thread each."""
     import joblib
     from joblib.externals.loky import get_reusable_executor
 
+    side_by_side = min(joblib.cpu_count() if jobs is None else jobs, len(pending))
     with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-        parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
+        parallel = joblib.Parallel(
+            n_jobs=side_by_side, batch_size=1, return_as="generator_unordered"
+        )
         stream = parallel(joblib.delayed(_measure_in_worker)(run) for run in pending)
     ended = False
     try:
-        yield from stream
+        for record in stream:
+            yield record | {"jobs": side_by_side}
         ended = True
     except BrokenExecutor as error:
         raise WorkerLost(str(error).splitlines()[0]) from error
@@ -126,7 +131,7 @@ def _on_cores(pending: Sequence[Run], jobs: int) -> Generator[Record, None, None
         with contextlib.suppress(BrokenExecutor):
             stream.close()
         # Nobody waits for a run whose record nobody will read.
-        get_reusable_executor().shutdown(wait=True, kill_workers=not ended)
+        get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=not ended)
 
 
 def _measure_in_worker(run: Run) -> Record:
@@ -165,16 +170,15 @@ def _on_cluster(pending: Sequence[Run], scheduler: str) -> Generator[Record, Non
             client.submit(measure, _with_content(run), key=f"mkldash-{run.id}", pure=False): run
             for run in pending
         }
-        for future in as_completed(futures):
-            lost = future.exception()
+        for future in as_completed(futures, loop=client.loop):
+            run, lost = futures.pop(future), future.exception()
             if lost is None:
                 record: Record = future.result()
             else:
                 reason = f"{type(lost).__name__}: {lost}"
-                record = asked(futures[future]) | {"status": FAILED, "reason": reason}
-            # Its workers see other files: the record names the run that was asked for.
-            record["id"] = futures[future].id
-            yield record
+                record = asked(run) | {"status": FAILED, "reason": reason}
+            # The run with its file in hand has an id of its own; this one was asked for.
+            yield record | {"id": run.id, "jobs": len(client.nthreads())}
 
 
 def _with_content(run: Run) -> Run:

@@ -1,0 +1,86 @@
+"""Numbers and sentences of a comparison, for its report and for the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mkldash.experiments.comparison_table import Group, Middle
+
+__all__ = ["cell", "figure_of", "running_words", "statuses", "summary_rows"]
+
+#: How a status reads after a number of runs.
+_ENDED = {
+    "converged": "converged",
+    "iteration_limit": "reached the iteration limit",
+    "time_limit": "reached the time limit",
+    "stalled": "stalled",
+    "stopped": "were stopped",
+    "not_finite": "met a number that is not finite",
+    "unsupported": "not supported by the solver",
+    "failed": "failed",
+}
+
+_WHOLE = ("iterations", "inner_solves", "active_kernels", "support_vectors")
+
+
+def figure_of(name: str, value: float) -> str:
+    """A number of a record as a person reads it; scores in percent."""
+    if name == "test_score":
+        return f"{100 * value:.1f} %"
+    if name in _WHOLE:
+        return f"{value:g}" if value < 1e6 else f"{value:,.0f}"
+    return f"{value:.2e}" if name == "gap" else f"{value:.3g}"
+
+
+def cell(name: str, middle: Middle) -> tuple[str, str]:
+    """The median, and the range where there is one."""
+    median, least, most = (figure_of(name, value) for value in middle)
+    return median, "" if least == most else f"{least} – {most}"
+
+
+def statuses(results: Sequence[Mapping[str, Any]]) -> str:
+    """How the runs ended, such as ``10 converged, 2 failed``."""
+    found = Counter(record["status"] for record in results)
+    known = [name for name in _ENDED if name in found]
+    said = [f"{found[name]} {_ENDED[name]}" for name in known]
+    said += [f"{n} {name}" for name, n in found.items() if name not in _ENDED]
+    return ", ".join(said) or "none yet"
+
+
+def running_words(results: Sequence[Mapping[str, Any]]) -> str:
+    """Whether the runs had the machine to themselves."""
+    jobs = sorted({int(record.get("jobs") or 1) for record in results})
+    if not jobs or jobs == [1]:
+        return "The runs came one after the other."
+    most = jobs[-1]
+    return (
+        f"Up to {most} runs went side by side and shared the machine’s caches and memory: "
+        "seconds say who is faster, and the same with --jobs 1 would say by how much."
+    )
+
+
+def summary_rows(groups: Sequence[Group]) -> list[tuple[str, ...]]:
+    """A row of words for each group, the names first."""
+    rows: list[tuple[str, ...]] = [
+        ("data", "setting", "solver", "converged", "gap", "solves", "seconds", "test")
+    ]
+    for group in groups:
+        if not group.ran:
+            status = group.results[0]["status"]
+            rows.append((group.data, group.setting, group.solver, status, "", "", "", ""))
+            continue
+        score = "test_score" if group.middles["test_score"] else "test_mse"
+        numbers = []
+        for name in ("gap", "inner_solves", "seconds", score):
+            middle = group.middles[name]
+            numbers.append("–" if middle is None else " ".join(_spanned(name, middle)))
+        done = f"{group.converged} of {len(group.results)}"
+        rows.append((group.data, group.setting, group.solver, done, *numbers))
+    return rows
+
+
+def _spanned(name: str, middle: Middle) -> tuple[str, ...]:
+    median, span = cell(name, middle)
+    return (median, f"({span})") if span and name == "seconds" else (median,)
