@@ -23,7 +23,7 @@ from mkldash.experiments.comparison_table import (
     group_results,
     write_atomically,
 )
-from mkldash.experiments.comparison_words import cell, running_words, statuses
+from mkldash.experiments.comparison_words import alike_words, cell, running_words, statuses
 from mkldash.experiments.measuring import FAILED, UNSUPPORTED
 from mkldash.experiments.results import read_results, read_sweep
 
@@ -40,8 +40,8 @@ _COLUMNS = (
     ("gap", "relative gap"),
     ("iterations", "iterations"),
     ("inner_solves", "inner solves"),
-    ("seconds", "seconds"),
-    ("bank_seconds", "bank, s"),
+    ("seconds", "time"),
+    ("bank_seconds", "bank"),
     ("active_kernels", "kernels"),
     ("test_score", "test accuracy"),
     ("test_mse", "test MSE"),
@@ -58,11 +58,12 @@ h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}
 h3{margin:1.6rem 0 .4rem}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}
 th,td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}
-th{color:var(--soft);font-weight:600}th:first-child,td:first-child,td.words{text-align:left}
+th{color:var(--soft);font-weight:600}th:first-child,td:first-child,.words{text-align:left}
 td small{color:var(--soft);display:block}td.best{font-weight:700}.scroll{overflow-x:auto}
 code,pre{background:var(--card);padding:.1rem .3rem;border-radius:4px;overflow-wrap:anywhere}
 pre{padding:.7rem;white-space:pre-wrap}.figures{display:flex;flex-wrap:wrap;gap:.5rem}
-svg{flex:1 1 360px;max-width:520px;font:11px system-ui,sans-serif}svg text{fill:var(--soft)}
+figure{flex:1 1 360px;max-width:520px;margin:0}figure svg{width:100%;font:11px system-ui,sans-serif}
+td small{white-space:nowrap}svg text{fill:var(--soft)}
 svg .x,svg .none{text-anchor:middle}svg .y{text-anchor:end}.grid{stroke:var(--line)}
 .frame{fill:none;stroke:var(--line)}.tol{stroke:var(--soft);stroke-dasharray:2 4}
 .line{fill:none;stroke-width:2}.band{stroke:none;opacity:.16}
@@ -169,12 +170,14 @@ def _opening(sweep: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> 
             '<p class="warn">This comparison is not finished: medians are over the runs that '
             "there are. The command below goes on where it stopped.</p>"
         )
+    if results:
+        yield f"<p>In all runs: {_text(alike_words(results))}.</p>"
     if sweep.get("command"):
         yield f"<pre>{_text(sweep['command'])}</pre>"
     yield (
         "<p>Every number says <em>median</em>, and below it the range over the repeats, each with "
         "a split of its own. The relative gap is upper/lower − 1 of certified bounds, computed by "
-        "the same code for every solver. Seconds are the solver’s own work, on one BLAS thread: "
+        "the same code for every solver. Times are of the solver’s own work, on one BLAS thread: "
         "building the kernels (<em>bank</em>) is measured apart and shared by the runs on the same "
         "rows, compiled code is loaded before the clock starts, and recording is not counted. "
         f"{_text(running_words(results))}</p>"
@@ -190,7 +193,7 @@ def _legend(styles: Mapping[str, int]) -> Iterator[str]:
             f'aria-hidden="true"><path d="M0 5H35" stroke="{colour}" stroke-width="3" '
             f'stroke-dasharray="{dashes}"/></svg> {_text(name)}</button>'
         )
-    yield '<span class="soft">a click hides</span></div>'
+    yield '<span class="soft" style="white-space:nowrap">a click hides</span></div>'
 
 
 def _rows_of(groups: Sequence[Group]) -> str:
@@ -201,14 +204,16 @@ def _rows_of(groups: Sequence[Group]) -> str:
     first = seen[0]
     return (
         f'<p class="soft">{first["n_train"]} training rows, {first["n_test"]} test rows, '
-        f"{first['n_kernels']:,} kernels (bank {_text(first['bank'])})</p>"
+        f"{first['n_kernels']:,} kernel{'s' if first['n_kernels'] != 1 else ''} "
+        f"(bank {_text(first['bank'])})</p>"
     )
 
 
 def _section(groups: Sequence[Group], styles: Mapping[str, int], points: int) -> Iterator[str]:
     """Pictures and table of one data set under one setting."""
     first = groups[0]
-    yield f"<h3>{_text(', '.join(part for part in (first.data, first.setting) if part))}</h3>"
+    if first.setting:
+        yield f"<h3>{_text(first.data)}, {_text(first.setting)}</h3>"
     tols = {record["tol"] for group in groups for record in group.results}
     tol = tols.pop() if len(tols) == 1 else None
     if points and any(group.ran for group in groups):
@@ -316,7 +321,8 @@ def _unable(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
         yield (
             f'<h2>{title}</h2><p>{meaning}</p><div class="scroll"><table><thead><tr>'
-            f"<th>solver</th><th>reason</th><th>data (runs)</th></tr></thead><tbody>{rows}"
+            "<th>solver</th><th class=words>reason</th><th class=words>data (runs)</th></tr>"
+            f"</thead><tbody>{rows}"
             "</tbody></table></div>"
         )
 

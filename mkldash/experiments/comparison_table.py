@@ -19,6 +19,7 @@ __all__ = [
     "COUNTED",
     "Group",
     "Middle",
+    "alike",
     "check_parquet",
     "group_results",
     "solver_label",
@@ -214,11 +215,22 @@ def solver_label(record: Record) -> str:
     return f"{record['title']} ({chosen})" if chosen else str(record["title"])
 
 
-def varied(results: Sequence[Record]) -> Callable[[Record], dict[str, Any]]:
-    """Gives of each record the parameters that set it apart, in words of its problem.
+def alike(results: Sequence[Record]) -> dict[str, Any]:
+    """The parameters that every run has at one value, in words."""
+    first = results[0]["parameters"] if results else {}
+    return {
+        name: _short(value)
+        for name, value in first.items()
+        if all(name in r["parameters"] and r["parameters"][name] == value for r in results)
+    }
 
-    All parameters of the problem stay; bank and tolerance come in where they vary.
+
+def varied(results: Sequence[Record]) -> Callable[[Record], dict[str, Any]]:
+    """Gives of each record the parameters that set it apart from others, in words.
+
+    Bank, tolerance and training rows come in where they vary.
     """
+    same = alike(results)
     more = [
         name
         for name in ("asked_bank", "tol", "rows")
@@ -226,7 +238,9 @@ def varied(results: Sequence[Record]) -> Callable[[Record], dict[str, Any]]:
     ]
 
     def settings(record: Record) -> dict[str, Any]:
-        found = {name: _short(value) for name, value in record["parameters"].items()}
+        found = {
+            name: _short(value) for name, value in record["parameters"].items() if name not in same
+        }
         found |= {
             name.removeprefix("asked_"): _short(record[name]) for name in more if record.get(name)
         }

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mkldash.experiments.comparison_table import Group, Middle
+from mkldash.experiments.comparison_table import Group, Middle, alike
 
-__all__ = ["cell", "figure_of", "running_words", "statuses", "summary_rows"]
+__all__ = ["alike_words", "cell", "figure_of", "running_words", "statuses", "summary_rows"]
 
 #: How a status reads after a number of runs.
 _ENDED = {
@@ -31,6 +31,8 @@ def figure_of(name: str, value: float) -> str:
         return f"{100 * value:.1f} %"
     if name in _WHOLE:
         return f"{value:g}" if value < 1e6 else f"{value:,.0f}"
+    if name.endswith("seconds"):
+        return f"{1000 * value:.3g} ms" if value < 0.1 else f"{value:,.3g} s"
     return f"{value:.2e}" if name == "gap" else f"{value:.3g}"
 
 
@@ -38,6 +40,24 @@ def cell(name: str, middle: Middle) -> tuple[str, str]:
     """The median, and the range where there is one."""
     median, least, most = (figure_of(name, value) for value in middle)
     return median, "" if least == most else f"{least} – {most}"
+
+
+def alike_words(results: Sequence[Mapping[str, Any]]) -> str:
+    """What every run has in common, such as ``tolerance 0.001, C 100``."""
+    first = results[0]
+    said = [f"problem {first['problem']}"] if _same(results, "problem") else []
+    if _same(results, "tol"):
+        said.append(f"relative gap to reach {first['tol']:g}")
+    if _same(results, "max_iter"):
+        said.append(f"at most {first['max_iter']} iterations")
+    if _same(results, "time_limit") and first["time_limit"] is not None:
+        said.append(f"at most {first['time_limit']:g} s of solving")
+    said += [f"{name} {value}" for name, value in alike(results).items()]
+    return ", ".join(said)
+
+
+def _same(results: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return len({record[name] for record in results}) == 1
 
 
 def statuses(results: Sequence[Mapping[str, Any]]) -> str:
@@ -64,7 +84,7 @@ def running_words(results: Sequence[Mapping[str, Any]]) -> str:
 def summary_rows(groups: Sequence[Group]) -> list[tuple[str, ...]]:
     """A row of words for each group, the names first."""
     rows: list[tuple[str, ...]] = [
-        ("data", "setting", "solver", "converged", "gap", "solves", "seconds", "test")
+        ("data", "setting", "solver", "converged", "gap", "solves", "time", "test")
     ]
     for group in groups:
         if not group.ran:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from mkldash.solvers.base import Solver
 from mkldash.solvers.driver import solve
 from mkldash.solvers.stopping import StopRule
 
-__all__ = ["warm_up", "warm_up_bank", "warm_up_family", "warm_up_once"]
+__all__ = ["functions_loaded", "warm_up", "warm_up_bank", "warm_up_family", "warm_up_once"]
 
 #: One p for each kind of mirror step: soft threshold, rescaling, powers, clip.
 NORMS = (1.0, 4.0 / 3.0, 1.6, 2.0)
@@ -81,6 +82,23 @@ def _warm_up_products(solver: Solver, kind: ProblemKind) -> None:
         if solver.supports(problem) is None:
             result = solve(solver, problem, stop=StopRule(tol=1e-12, max_iter=2))
             family.decision(X, result.best.weights, result.best.alpha)
+
+
+def functions_loaded() -> int:
+    """How many compiled functions this process has, by type of their arguments.
+
+    It grows when one is compiled, or read from disk.
+    """
+    from numba.core.dispatcher import Dispatcher
+
+    rooms = [room for name, room in list(sys.modules.items()) if name.startswith("mkldash.")]
+    found = {
+        id(thing): len(thing.overloads)
+        for room in rooms
+        for thing in vars(room).values()
+        if isinstance(thing, Dispatcher)
+    }
+    return sum(found.values())
 
 
 @functools.cache
