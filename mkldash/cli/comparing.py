@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
+import signal
 import sys
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from mkldash.cli.listing import table
@@ -43,32 +47,57 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.out)
     bar = SweepBar()
     try:
-        run_sweep(
-            sweep,
-            folder,
-            jobs=arguments.jobs,
-            scheduler=arguments.scheduler,
-            progress=bar,
-            retry_failed=arguments.retry_failed,
-        )
+        with _termination_interrupts():
+            run_sweep(
+                sweep,
+                folder,
+                jobs=arguments.jobs,
+                scheduler=arguments.scheduler,
+                progress=bar,
+                retry_failed=arguments.retry_failed,
+            )
     except KeyboardInterrupt:
+        if not bar.total:
+            raise
         bar.close()
-        _say(
-            f"stopped by you: {bar.done} of {bar.total} runs are in {folder}; "
-            "the same command goes on from there"
-        )
+        _say(f"stopped by you: {_kept(sweep, folder)}; the same command goes on from there")
         return 130
     except WorkerLost as error:
         bar.close()
         _say(
-            f"a worker process died, perhaps for lack of memory ({error}): {bar.done} of "
-            f"{bar.total} runs are in {folder}; the same command goes on from there, "
+            f"a worker process died, perhaps for lack of memory ({error}): "
+            f"{_kept(sweep, folder)}; the same command goes on from there, "
             "with fewer --jobs each run has more memory"
         )
         return 1
     finally:
         bar.close()
     return finish(folder, parquet=arguments.parquet)
+
+
+def _kept(sweep: Sweep, folder: Path) -> str:
+    """How far a sweep has come."""
+    from mkldash.experiments.results import read_results
+
+    kept = {record["id"] for record in read_results(folder)} & {run.id for run in sweep.runs}
+    return f"{len(kept)} of {len(sweep.runs)} runs are in {folder}"
+
+
+@contextlib.contextmanager
+def _termination_interrupts() -> Iterator[None]:
+    """A batch system that says its time is up gets the same clean end as Ctrl-C."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def sweep_from(arguments: argparse.Namespace) -> Sweep:

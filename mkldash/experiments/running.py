@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import signal
+import socket
 import threading
+import warnings
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from mkldash.errors import InputError
 from mkldash.experiments.measuring import FAILED, asked, measure
@@ -71,7 +74,7 @@ def run_sweep(
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs must be at least 1, not {jobs!r}")
     if scheduler is not None:
-        check_scheduler()
+        check_scheduler(scheduler)
     check_sweep(sweep)
     with ResultsFolder(folder, sweep) as results:
         pending = [
@@ -128,7 +131,8 @@ def _on_cores(pending: Sequence[Run], jobs: int | None) -> Generator[Record, Non
     except BrokenExecutor as error:
         raise WorkerLost(str(error).splitlines()[0]) from error
     finally:
-        with contextlib.suppress(BrokenExecutor):
+        with contextlib.suppress(BrokenExecutor), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib counts the runs that it gives up
             stream.close()
         # Nobody waits for a run whose record nobody will read.
         get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=not ended)
@@ -141,19 +145,33 @@ def _measure_in_worker(run: Run) -> Record:
     return measure(run)
 
 
-def check_scheduler() -> None:
-    """Refuse a Dask cluster where Dask is not installed.
+def check_scheduler(address: str) -> None:
+    """Refuse a Dask cluster where Dask is not installed, or where nobody answers.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``tcp://host:8786``.
 
     Raises
     ------
     InputError
-        With the command that installs it.
+        With the command that installs it, or with what an address looks like.
     """
     try:
         import distributed  # noqa: F401
     except ImportError as error:
         raise InputError(
             "a Dask cluster needs Dask, which is not installed: pip install 'mkldash[dask]'"
+        ) from error
+    try:
+        parts = urlsplit(address if "://" in address else f"tcp://{address}")
+        with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=10):
+            pass
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"no Dask scheduler answers at {address} ({error}); its address looks like "
+            "tcp://host:8786"
         ) from error
 
 
