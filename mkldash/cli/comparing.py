@@ -62,10 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
         bar.close()
         _say(f"stopped by you: {_kept(sweep, folder)}; the same command goes on from there")
         return 130
-    except WorkerLost as error:
+    except WorkerLost:
         bar.close()
         _say(
-            f"a worker process died, perhaps for lack of memory ({error}): "
+            "a worker process was killed, perhaps for lack of memory: "
             f"{_kept(sweep, folder)}; the same command goes on from there, "
             "with fewer --jobs each run has more memory"
         )

@@ -6,6 +6,7 @@ import html
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,13 @@ from mkldash.experiments.comparison_table import (
     group_results,
     write_atomically,
 )
-from mkldash.experiments.comparison_words import alike_words, cell, running_words, statuses
+from mkldash.experiments.comparison_words import (
+    alike_words,
+    cell,
+    running_words,
+    split_words,
+    statuses,
+)
 from mkldash.experiments.measuring import FAILED, UNSUPPORTED
 from mkldash.experiments.results import read_results, read_sweep
 
@@ -46,46 +53,6 @@ _COLUMNS = (
     ("test_score", "test accuracy"),
     ("test_mse", "test MSE"),
 )
-
-_STYLE = """
-:root{color-scheme:light dark;--ink:#1f2328;--soft:#6a6f78;--line:#d5d8dd;--card:#f6f7f9;
---page:#fff}
-@media(prefers-color-scheme:dark){:root{--ink:#e4e6ea;--soft:#9aa0aa;--line:#3a3f47;--card:#1d2126;
---page:#14171a}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:0 auto;
-max-width:1240px;padding:1rem 1.5rem 4rem}
-h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}
-h3{margin:1.6rem 0 .4rem}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}
-th,td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}
-th{color:var(--soft);font-weight:600}th:first-child,td:first-child,.words{text-align:left}
-td small{color:var(--soft);display:block}td.best{font-weight:700}.scroll{overflow-x:auto}
-code,pre{background:var(--card);padding:.1rem .3rem;border-radius:4px;overflow-wrap:anywhere}
-pre{padding:.7rem;white-space:pre-wrap}.figures{display:flex;flex-wrap:wrap;gap:.5rem}
-figure{flex:1 1 360px;max-width:520px;margin:0}figure svg{width:100%;font:11px system-ui,sans-serif}
-td small{white-space:nowrap}svg text{fill:var(--soft)}
-svg .x,svg .none{text-anchor:middle}svg .y{text-anchor:end}.grid{stroke:var(--line)}
-.frame{fill:none;stroke:var(--line)}.tol{stroke:var(--soft);stroke-dasharray:2 4}
-.line{fill:none;stroke-width:2}.band{stroke:none;opacity:.16}
-#legend{position:sticky;top:0;background:var(--page);padding:.4rem 0;z-index:1;
-border-bottom:1px solid var(--line)}
-#legend button{font:inherit;color:inherit;background:none;border:1px solid var(--line);
-border-radius:1rem;padding:.1rem .7rem;margin:.15rem;cursor:pointer}
-#legend button[aria-pressed=false]{opacity:.45;text-decoration:line-through}
-#legend svg{width:2.2rem;height:.7rem;display:inline-block;vertical-align:middle;flex:none}
-.soft{color:var(--soft)}.warn{border-left:4px solid #e0314b;padding-left:.8rem}
-"""
-
-_SCRIPT = """
-const rules=document.createElement("style");document.head.append(rules);
-const buttons=[...document.querySelectorAll("#legend button")];
-const redraw=hover=>{rules.textContent=buttons.map(b=>{const s=".s"+b.dataset.style;
-return b.ariaPressed==="false"?`figure ${s}{display:none}`:
-hover&&hover!==b?`figure ${s}{opacity:.15}`:""}).join("")};
-for(const b of buttons){b.onclick=()=>{
-b.ariaPressed=b.ariaPressed==="false"?"true":"false";redraw()};
-b.onmouseenter=()=>redraw(b);b.onmouseleave=()=>redraw()}
-"""
 
 
 def write_report(folder: str | Path) -> Path:
@@ -130,10 +97,11 @@ def report_html(sweep: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) 
     parts = [
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>mkldash: {title.lower()}</title><style>{_STYLE}</style></head><body>",
+        f"<title>mkldash: {title.lower()}</title>"
+        f"<style>{_file('comparison.css')}</style></head><body>",
         f"<h1>{title}</h1>",
         *_opening(sweep, results),
-        *_legend(styles),
+        *_legend({group.solver: styles[group.solver] for group in groups if group.ran}),
     ]
     settings = [list(found) for _, found in groupby(groups, key=_setting)]
     drawn = sum(any(group.ran for group in found) for found in settings[:MOST_FIGURES])
@@ -150,7 +118,12 @@ def report_html(sweep: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) 
             f"<p>Only the first {MOST_FIGURES} settings are drawn; the tables have all.</p>"
         )
     parts += [*_unable(results), *_provenance(sweep, results)]
-    return "\n".join([*parts, f"<script>{_SCRIPT}</script></body></html>", ""])
+    return "\n".join([*parts, f"<script>{_file('comparison.js')}</script></body></html>", ""])
+
+
+def _file(name: str) -> str:
+    """A style sheet or script that goes into the page."""
+    return (resources.files("mkldash.experiments") / name).read_text(encoding="utf-8")
 
 
 def _text(value: object) -> str:
@@ -175,8 +148,9 @@ def _opening(sweep: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> 
     if sweep.get("command"):
         yield f"<pre>{_text(sweep['command'])}</pre>"
     yield (
-        "<p>Every number says <em>median</em>, and below it the range over the repeats, each with "
-        "a split of its own. The relative gap is upper/lower − 1 of certified bounds, computed by "
+        "<p>Tables give the median over the repeats and, below it, their range; pictures draw the "
+        f"median as a line and the range as a band. {_text(split_words(results))} The relative "
+        "gap is upper/lower − 1 of certified bounds, computed by "
         "the same code for every solver. Times are of the solver’s own work, on one BLAS thread: "
         "building the kernels (<em>bank</em>) is measured apart and shared by the runs on the same "
         "rows, compiled code is loaded before the clock starts, and recording is not counted. "
@@ -193,7 +167,7 @@ def _legend(styles: Mapping[str, int]) -> Iterator[str]:
             f'aria-hidden="true"><path d="M0 5H35" stroke="{colour}" stroke-width="3" '
             f'stroke-dasharray="{dashes}"/></svg> {_text(name)}</button>'
         )
-    yield '<span class="soft" style="white-space:nowrap">a click hides</span></div>'
+    yield '<span class="soft">a click hides</span></div>'
 
 
 def _rows_of(groups: Sequence[Group]) -> str:

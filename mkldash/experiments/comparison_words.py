@@ -8,7 +8,15 @@ from typing import Any
 
 from mkldash.experiments.comparison_table import Group, Middle, alike
 
-__all__ = ["alike_words", "cell", "figure_of", "running_words", "statuses", "summary_rows"]
+__all__ = [
+    "alike_words",
+    "cell",
+    "figure_of",
+    "running_words",
+    "split_words",
+    "statuses",
+    "summary_rows",
+]
 
 #: How a status reads after a number of runs.
 _ENDED = {
@@ -77,8 +85,15 @@ def running_words(results: Sequence[Mapping[str, Any]]) -> str:
     most = jobs[-1]
     return (
         f"Up to {most} runs went side by side and shared the machine’s caches and memory: "
-        "seconds say who is faster, and the same with --jobs 1 would say by how much."
+        "times say who is faster, and running one at a time would say by how much."
     )
+
+
+def split_words(results: Sequence[Mapping[str, Any]]) -> str:
+    """What sets the repeats apart."""
+    if all(record.get("rows") is not None for record in results):
+        return "All repeats have the same rows: they differ in timing and in what a solver draws."
+    return "Each repeat has a split of its own, the same for all solvers."
 
 
 def summary_rows(groups: Sequence[Group]) -> list[tuple[str, ...]]:
