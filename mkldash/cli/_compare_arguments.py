@@ -41,7 +41,7 @@ fair timing:
   caches and the memory of the machine: take --jobs 1 where seconds matter.
 
 exit codes:
-  0 done; 1 a run failed (the others are done), or a worker process died; 2 bad input,
+  0 done; 1 a run failed (the others are done), or the cluster went away; 2 bad input,
   nothing ran; 130 stopped by Ctrl-C.
 """
 

@@ -33,7 +33,7 @@ _ALIKE = ("problem", "tol", "max_iter", "time_limit", "seed", "train_fraction", 
 def run(arguments: argparse.Namespace) -> int:
     """Run, or only report, what the arguments say; returns the exit code."""
     from mkldash.experiments.comparison_table import check_parquet
-    from mkldash.experiments.running import WorkerLost, run_sweep
+    from mkldash.experiments.running import ClusterLost, run_sweep
 
     if arguments.parquet:
         check_parquet()
@@ -62,13 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         bar.close()
         _say(f"stopped by you: {_kept(sweep, folder)}; the same command goes on from there")
         return 130
-    except WorkerLost:
+    except ClusterLost as error:
         bar.close()
-        _say(
-            "a worker process was killed, perhaps for lack of memory: "
-            f"{_kept(sweep, folder)}; the same command goes on from there, "
-            "with fewer --jobs each run has more memory"
-        )
+        _say(f"{error}: {_kept(sweep, folder)}; the same command goes on from there")
         return 1
     finally:
         bar.close()

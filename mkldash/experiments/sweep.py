@@ -40,6 +40,11 @@ AXES = (
     "rho",
 )
 
+#: Choices that change neither rows nor kernels.
+_OVER_A_BANK = (
+    "solver", "solver_options", "eta", "weight_norm", "C", "rho", "tol", "max_iter", "time_limit",
+)  # fmt: skip
+
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -68,13 +73,24 @@ class Run:
         Only choices that differ from their default count, so that a choice that a
         later version adds changes no id.
         """
-        said: dict[str, Any] = {"repeat": self.repeat, "label": self.label}
-        for part in dataclasses.fields(self.choices):
-            value = getattr(self.choices, part.name)
-            if part.init and value != part.default:
-                said[part.name] = plain(value)
+        said = {"repeat": self.repeat, "label": self.label, **_said(self.choices)}
         text = json.dumps(said, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @functools.cached_property
+    def bank_key(self) -> str:
+        """The choices that rows and kernels are made of; what is left varies over one bank."""
+        said = _said(self.choices)
+        return json.dumps({n: v for n, v in said.items() if n not in _OVER_A_BANK}, sort_keys=True)
+
+
+def _said(choices: Choices) -> dict[str, Any]:
+    """The choices that differ from their default."""
+    return {
+        part.name: plain(value)
+        for part in dataclasses.fields(choices)
+        if part.init and (value := getattr(choices, part.name)) != part.default
+    }
 
 
 def plain(value: object) -> Any:
