@@ -114,6 +114,7 @@ def _add_grid(group: argparse._ArgumentGroup) -> None:
     )
     for name, text in (
         ("eta", "elastic net: 0 keeps all kernels, 1 few; default 0.5"),
+        ("weight-norm", "in the place of eta: weights in a ball of this norm, settings of its own"),
         ("C", "price of the hinge losses; default 100, for neighborhood 1"),
         ("rho", "neighborhood: price of leaving the given kernel; default 100"),
         ("sigma-factor", "bank single: sigma over the mean squared distance; default 4"),

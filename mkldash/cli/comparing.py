@@ -26,7 +26,18 @@ __all__ = ["SweepBar", "finish", "run", "sweep_from"]
 #: Rows of the summary on stdout; the report has all.
 _MOST_ROWS = 60
 
-_AXES = ("eta", "C", "rho", "sigma_factor", "p", "penalty", "growth", "degree", "bank")
+_AXES = (
+    "eta",
+    "weight_norm",
+    "C",
+    "rho",
+    "sigma_factor",
+    "p",
+    "penalty",
+    "growth",
+    "degree",
+    "bank",
+)
 _ALIKE = ("problem", "tol", "max_iter", "time_limit", "seed", "train_fraction", "rows")
 
 

@@ -79,14 +79,26 @@ def statuses(results: Sequence[Mapping[str, Any]]) -> str:
 
 def running_words(results: Sequence[Mapping[str, Any]]) -> str:
     """Whether the runs had the machine to themselves."""
-    jobs = sorted({int(record.get("jobs") or 1) for record in results})
-    if not jobs or jobs == [1]:
-        return "The runs came one after the other."
-    most = jobs[-1]
-    return (
-        f"Up to {most} runs went side by side and shared the machine’s caches and memory: "
-        "times say who is faster, and running one at a time would say by how much."
-    )
+    most = max((int(record.get("jobs") or 1) for record in results), default=1)
+    if most == 1:
+        said = "The runs came one after the other."
+    else:
+        said = (
+            f"Up to {most} runs went side by side and shared the machine’s caches and memory: "
+            "times say who is faster, and running one at a time would say by how much."
+        )
+    crowded = [
+        (float(record["load"]), int(record["cores"]))
+        for record in results
+        if record.get("load") is not None and record["load"] > most + 0.5 * record["cores"]
+    ]
+    if crowded:
+        load, cores = max(crowded)
+        said += (
+            f" The machine had other work too ({len(crowded)} of {len(results)} runs, a load of "
+            f"up to {load:g} on {cores} cores): times vary more than the solvers make them."
+        )
+    return said
 
 
 def split_words(results: Sequence[Mapping[str, Any]]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import logging
 import os
 import signal
 import socket
@@ -28,6 +29,9 @@ __all__ = ["Lane", "RunQueue", "check_scheduler", "cluster_lanes", "process_lane
 
 #: Seconds that a scheduler may take to answer, and to have a worker.
 PATIENCE = 10
+
+#: These reach every process of a terminal or job; the first one decides for all.
+_FOR_THE_FIRST = (signal.SIGINT, signal.SIGTERM)
 
 #: Who multiplies matrices takes one thread: the other cores have runs of their own.
 _ONE_THREAD = {
@@ -97,14 +101,29 @@ class Lane:
                 return self._executor.submit(measure, run)
             except BrokenExecutor:
                 self.close()
-        self._executor = self._make()
-        return self._executor.submit(measure, run)
+        with _deaf():
+            self._executor = self._make()
+            return self._executor.submit(measure, run)
 
     def close(self) -> None:
         """End its process, and the run in it."""
         executor, self._executor = self._executor, None
         if executor is not None:
             self._close(executor)
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """A process that begins in here never hears Ctrl-C: it inherits what is ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _FOR_THE_FIRST}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
@@ -141,9 +160,8 @@ def _begin_process() -> None:
     """What a process of a lane does first."""
     from joblib.externals.loky import process_executor
 
-    # These reach every process of a terminal or job; the first one decides for all.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in _FOR_THE_FIRST:
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     # The pool takes a bank that is kept for the next run for a leak, and would start anew.
     process_executor._USE_PSUTIL = False
@@ -202,6 +220,8 @@ def cluster_lanes(address: str) -> Iterator[list[Lane]]:
     """
     from distributed import Client
 
+    # A cluster that goes away is said in one sentence, not in its client's tracebacks.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = Client(address, set_as_default=False, timeout=PATIENCE)
     except (OSError, ValueError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import platform
 import threading
 import warnings
@@ -48,7 +49,8 @@ def measure(run: Run) -> dict[str, Any]:
 
     Nothing is raised for a run that cannot be made or breaks: its record says why.
     The bank is kept for the next run on the same rows and kernels, and
-    `bank_seconds` is what building it took.
+    `bank_seconds` is what building it took.  `load` is the machine's over the last
+    minute of the run, all its processes together.
 
     Parameters
     ----------
@@ -71,6 +73,7 @@ def measure(run: Run) -> dict[str, Any]:
             known = isinstance(error, ValueError) and str(error)
             reason = str(error) if known else f"{type(error).__name__}: {error}"
             record |= {"status": FAILED, "reason": " ".join(reason.split())}
+    record["load"] = round(os.getloadavg()[0], 2)
     said = (str(warning.message) for warning in heard)
     record["notes"] = list(dict.fromkeys((*record["notes"], *said)))
     return record
@@ -107,6 +110,8 @@ def asked(run: Run) -> dict[str, Any]:
         **dict.fromkeys(measured),
         "weights": [],
         "trace": {name: [] for name in _Rows.names},
+        "load": None,
+        "cores": os.cpu_count(),
         "notes": [],
         "versions": versions(),
     }

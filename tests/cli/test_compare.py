@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from mkldash.cli.comparing import SweepBar
 from mkldash.experiments import measuring
 from mkldash.experiments.results import read_results
 from tests.cli._run import Cli
@@ -228,6 +229,16 @@ def test_a_cluster_of_two_workers_takes_the_runs(cli: Cli, tmp_path: Path) -> No
         assert one["jobs"] == 2
         assert one["upper"] == here[one["id"]]["upper"]
         assert one["data"] == here[one["id"]]["data"]
+
+
+def test_the_bar_says_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    bar = SweepBar()
+    bar(2, 12, None)
+    bar(5, 12, {"status": "failed"})
+    assert bar.line(6.0) == "[##########..............] 5 of 12 runs, 1 failed, about 14 s left"
+    bar(12, 12, {"status": "converged"})
+    assert bar.line(9.0) == f"[{24 * '#'}] 12 of 12 runs, 1 failed"
+    assert capsys.readouterr().err == "2 of 12 runs were there already\n"
 
 
 def test_the_help_says_how_to_go_on_and_what_a_folder_takes(

@@ -9,7 +9,7 @@ import pytest
 
 from mkldash.errors import InputError
 from mkldash.experiments.choices import Choices
-from mkldash.experiments.sweep import Run, Sweep, check_sweep, parameters_of
+from mkldash.experiments.sweep import Run, Sweep, _settings, check_sweep, parameters_of
 
 BCD = "block-coordinate"
 
@@ -139,3 +139,10 @@ def test_parameters_are_those_that_the_problem_has() -> None:
     assert parameters_of(Choices(data="diabetes", problem="products")) == {
         "degree": 3, "p": 1.0, "penalty": 1.0, "growth": 4.0,
     }  # fmt: skip
+
+
+def test_eta_and_the_norm_of_the_weights_stand_in_for_each_other() -> None:
+    axes = {"C": [1.0, 10.0], "weight_norm": [2.0], "eta": [0.0, 1.0]}
+    made = [tuple(settings.items()) for settings in _settings(axes)]
+    places = [("eta", 0.0), ("eta", 1.0), ("weight_norm", 2.0)]
+    assert made == [(place, ("C", C)) for place in places for C in (1.0, 10.0)]

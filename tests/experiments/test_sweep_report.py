@@ -172,8 +172,20 @@ def test_runs_side_by_side_and_other_versions_are_said() -> None:
     results = [ran(1.0, jobs=4), ran(1.0, repeat=1) | {"versions": {"mkldash": "0"}}]
     page = report_html({"runs": 2}, results)
     assert "Up to 4 runs went side by side" in page
+    assert "other work" not in page
     assert "under different versions" in page
     assert "not finished" not in page
+
+
+def test_a_crowded_machine_is_said() -> None:
+    page = report_html({"runs": 1}, [ran(1.0, load=7.5, cores=2)])
+    assert "other work too (1 of 1 runs, a load of up to 7.5 on 2 cores)" in page
+
+
+def test_a_folder_without_a_run_has_a_report_too() -> None:
+    page = report_html({"runs": 3, "settings": {}}, [])
+    Balanced(page)
+    assert "0 of 3 runs: none yet" in page
 
 
 def test_a_large_report_stays_small() -> None:
