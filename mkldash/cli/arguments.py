@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from typing import NoReturn
 
 from mkldash import __version__
+from mkldash.cli._compare_arguments import add_compare
 
 __all__ = ["UsageError", "parse"]
 
@@ -67,6 +69,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_serve(commands)
     _add_solve(commands)
+    _add_compare(commands)
     _add_lists(commands)
     lab = _command(commands, "lab", "serving", "open JupyterLab on the notebooks")
     lab.set_defaults(what="lab")
@@ -75,6 +78,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if others and getattr(arguments, "what", None) != "lab":
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     arguments.jupyter = others
+    arguments.command = shlex.join(["mkldash", *argv])
     return arguments
 
 
@@ -139,6 +143,14 @@ def _add_solve(commands: argparse._SubParsersAction[_Parser]) -> None:
     output = solve.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="one JSON object on stdout")
     output.add_argument("--trace", metavar="FILE.npz", help="write every iteration")
+
+
+def _add_compare(commands: argparse._SubParsersAction[_Parser]) -> None:
+    compare = _command(
+        commands, "compare", "comparing", "compare solvers over data sets, parameters and splits"
+    )
+    add_compare(compare)
+    _add_table(compare.add_argument_group("CSV files of your own (detected unless said)"))
 
 
 def _add_method(group: argparse._ArgumentGroup) -> None:

@@ -8,6 +8,7 @@ somebody who holds the very same table.
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -48,10 +49,13 @@ class BankCache:
     limit : int
         Bytes that the kept banks may take together.  A bank larger than that
         is handed out and not kept.
+    most : int, optional
+        Banks that are kept at most, however small.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, most: int | None = None) -> None:
         self.limit = limit
+        self.most = most
         self._banks: OrderedDict[str, KernelBank] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -67,7 +71,7 @@ class BankCache:
         with self._lock:
             self._banks[key] = bank
             self._banks.move_to_end(key)
-            while self.nbytes > self.limit:
+            while self.nbytes > self.limit or len(self._banks) > (self.most or math.inf):
                 self._banks.popitem(last=False)
         return bank
 

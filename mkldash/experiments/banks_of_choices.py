@@ -37,6 +37,7 @@ __all__ = [
     "Seen",
     "features_of",
     "given_kernels",
+    "keep_one_bank",
     "table_kernels",
     "ways_out",
 ]
@@ -63,6 +64,11 @@ class Seen:
     target: Standardizer | None = None
     sigma: float | None = None
     notes: tuple[str, ...] = ()
+
+
+def keep_one_bank(limit: int) -> None:
+    """Keep the last bank alone, up to `limit` bytes: for runs that come bank by bank."""
+    _BANKS.limit, _BANKS.most = limit, 1
 
 
 def _keep_quiet() -> None:

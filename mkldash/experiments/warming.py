@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 
@@ -19,17 +20,24 @@ from mkldash.kernels.cholesky import PROBE_ROWS
 from mkldash.kernels.products import product_family
 from mkldash.kernels.square import build_square
 from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.base import WeightSet
+from mkldash.problems.weight_sets.fixed import Fixed
 from mkldash.solvers.base import Solver
 from mkldash.solvers.driver import solve
 from mkldash.solvers.stopping import StopRule
 
-__all__ = ["warm_up", "warm_up_bank", "warm_up_family", "warm_up_once"]
+__all__ = ["functions_loaded", "warm_up", "warm_up_bank", "warm_up_family", "warm_up_once"]
 
 #: One p for each kind of mirror step: soft threshold, rescaling, powers, clip.
 NORMS = (1.0, 4.0 / 3.0, 1.6, 2.0)
 
 
-def warm_up(solver: Solver, storage: str, kind: ProblemKind | None = None) -> None:
+def warm_up(
+    solver: Solver,
+    storage: str,
+    kind: ProblemKind | None = None,
+    weights: WeightSet | None = None,
+) -> None:
     """Take two iterations of `solver` on twenty rows.
 
     The first run on a machine compiles the inner loops, which takes seconds and
@@ -43,6 +51,8 @@ def warm_up(solver: Solver, storage: str, kind: ProblemKind | None = None) -> No
         factors have loops of their own.
     kind : ProblemKind, optional
         Of the problem to come; default elastic-net.
+    weights : WeightSet, optional
+        Of the problem to come, for solvers that take some sets only; default the kind's own.
     """
     kind = find_problem("elastic-net") if kind is None else kind
     if kind.has_family:
@@ -54,6 +64,8 @@ def warm_up(solver: Solver, storage: str, kind: ProblemKind | None = None) -> No
     banks = (build_bank(X, terms, storage=factored), build_square(X, terms[-1]))
     for bank in banks[storage == "square" :]:
         weight_set = make_weight_set(kind, bank.n_kernels)
+        if not isinstance(weights, Fixed | None) and not isinstance(weight_set, Fixed):
+            weight_set = weights
         problem = Problem(bank, y, make_loss(kind), weight_set, kind.rho)
         if solver.supports(problem) is None:
             solve(solver, problem, stop=StopRule(tol=1e-12, max_iter=2))
@@ -70,6 +82,23 @@ def _warm_up_products(solver: Solver, kind: ProblemKind) -> None:
         if solver.supports(problem) is None:
             result = solve(solver, problem, stop=StopRule(tol=1e-12, max_iter=2))
             family.decision(X, result.best.weights, result.best.alpha)
+
+
+def functions_loaded() -> int:
+    """How many compiled functions this process has, by type of their arguments.
+
+    It grows when one is compiled, or read from disk.
+    """
+    from numba.core.dispatcher import Dispatcher
+
+    rooms = [room for name, room in list(sys.modules.items()) if name.startswith("mkldash.")]
+    found = {
+        id(thing): len(thing.overloads)
+        for room in rooms
+        for thing in vars(room).values()
+        if isinstance(thing, Dispatcher)
+    }
+    return sum(found.values())
 
 
 @functools.cache
@@ -102,6 +131,11 @@ def warm_up_family() -> None:
 
 
 @functools.cache
-def warm_up_once(solver: Solver, storage: str, kind: ProblemKind | None = None) -> None:
+def warm_up_once(
+    solver: Solver,
+    storage: str,
+    kind: ProblemKind | None = None,
+    weights: WeightSet | None = None,
+) -> None:
     """`warm_up`, once in a process for each solver with its hyper-parameters."""
-    warm_up(solver, storage, kind)
+    warm_up(solver, storage, kind, weights)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mkldash.datasets.cards import suggest
 from mkldash.datasets.splits import Split
-from mkldash.errors import InputError
+from mkldash.errors import InputError, UnsupportedProblemError
 from mkldash.experiments.banks_of_choices import given_kernels, table_kernels
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.problem_kinds import make_loss, make_weight_set, probe, solvers_for
@@ -21,6 +21,7 @@ from mkldash.kernels.banks import BANKS, SINGLE
 from mkldash.kernels.base import KernelBank
 from mkldash.kernels.family import KernelFamily
 from mkldash.kernels.normalization import Standardizer
+from mkldash.problems.losses.base import Loss
 from mkldash.problems.problem import Problem
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import Solver
@@ -28,7 +29,7 @@ from mkldash.solvers.stopping import StopRule
 
 Array = NDArray[np.float64]
 
-__all__ = ["PRODUCTS", "Cancelled", "Workload", "prepare"]
+__all__ = ["PRODUCTS", "Cancelled", "Workload", "check_choices", "prepare"]
 
 #: What `Workload.storage` is for a family of products.
 PRODUCTS = "products"
@@ -141,12 +142,7 @@ def prepare(
             progress(sentence)
 
     kind = choices.kind
-    loss = make_loss(kind, choices.C)
-    # Refuses an eta that cannot be used, before data are read.
-    make_weight_set(kind, 2, choices.eta, choices.p)
-    stop = StopRule(tol=choices.tol, max_iter=choices.max_iter, time_limit=choices.time_limit)
-    solver = make_solver(choices)
-    check_bank_name(choices.bank)
+    loss, stop, solver = check_choices(choices)
     refuse_early(choices, solver)
     say("reading the data")
     source = read_source(choices)
@@ -166,7 +162,7 @@ def prepare(
     problem = Problem(seen.kernels, y[parts.train], loss, weight_set, choices.rho)
     reason = solver.supports(problem)
     if reason is not None:
-        raise InputError(reason)
+        raise UnsupportedProblemError(reason)
     say("solving")
     return Workload(
         choices=choices,
@@ -188,12 +184,30 @@ def prepare(
     )
 
 
+def check_choices(choices: Choices) -> tuple[Loss, StopRule, Solver]:
+    """What can be made, and refused, before data are read.
+
+    Raises
+    ------
+    InputError
+        For a parameter, a solver or a bank that cannot be used.
+    """
+    kind = choices.kind
+    loss = make_loss(kind, choices.C)
+    # Refuses an eta that cannot be used.
+    make_weight_set(kind, 2, choices.eta, choices.p)
+    stop = StopRule(tol=choices.tol, max_iter=choices.max_iter, time_limit=choices.time_limit)
+    solver = make_solver(choices)
+    check_bank_name(choices.bank)
+    return loss, stop, solver
+
+
 def refuse_early(choices: Choices, solver: Solver) -> None:
     """Refuse a solver that does not take the named kernels before they are built.
 
     Raises
     ------
-    InputError
+    UnsupportedProblemError
         With the solver's reason, and the solvers that take them.
     """
     bank = choices.kind.bank if choices.bank is None else choices.bank
@@ -204,7 +218,9 @@ def refuse_early(choices: Choices, solver: Solver) -> None:
         reason = solver.supports(probe(choices.problem, bank != SINGLE, choices.p))
         what = f"for {choices.problem}" if choices.kind.has_family else "for these kernels"
         way = ", or the bank single" if choices.kind.takes_rho and bank != SINGLE else ""
-        raise InputError(f"{reason}; {what} take the solver {' or '.join(takers)}{way}")
+        raise UnsupportedProblemError(
+            f"{reason}; {what} take the solver {' or '.join(takers)}{way}"
+        )
 
 
 def make_solver(choices: Choices) -> Solver:
