@@ -14,7 +14,7 @@ from mkldash.apps.state import AppState
 from mkldash.experiments.choices import Choices
 from mkldash.streaming import Session
 
-__all__ = ["RecipeCard", "command", "python"]
+__all__ = ["RecipeCard", "arguments", "command", "python"]
 
 #: How the command line calls what is not called so there.
 _NAMED = {"C": "--C"}
@@ -117,6 +117,21 @@ def _literal(value: Any) -> str:
     return 'float("inf")' if value == math.inf else repr(value)
 
 
+def arguments(choices: Choices, indent: int = 4) -> str:
+    """Lines of keyword arguments that make these choices again.
+
+    Parameters
+    ----------
+    choices : Choices
+    indent : int
+    """
+    given = {"data": choices.data, **_chosen(choices)}
+    if choices.solver_options:
+        given["solver_options"] = choices.solver_options
+    blank = " " * indent
+    return "".join(f"{blank}{name}={_literal(value)},\n" for name, value in given.items())
+
+
 def python(choices: Choices) -> str:
     """Lines of Python for these choices; a table of one's own is read from its file.
 
@@ -124,10 +139,6 @@ def python(choices: Choices) -> str:
     ----------
     choices : Choices
     """
-    given = {"data": choices.data, **_chosen(choices)}
-    if choices.solver_options:
-        given["solver_options"] = choices.solver_options
-    arguments = "".join(f"    {name}={_literal(value)},\n" for name, value in given.items())
     if choices.kind.has_family:
         names = "    print(f'{value:.6f}', work.family.label(key))\n"
     else:
@@ -136,7 +147,7 @@ def python(choices: Choices) -> str:
         "from mkldash.experiments.choices import Choices\n"
         "from mkldash.experiments.workload import prepare\n"
         "from mkldash.solvers.driver import solve\n\n"
-        f"work = prepare(Choices(\n{arguments}))\n"
+        f"work = prepare(Choices(\n{arguments(choices)}))\n"
         "result = solve(work.solver, work.problem, stop=work.stop)\n"
         "print(result.status.sentence, result.upper, result.lower, result.gap)\n"
         "for key, value in result.best.weights.as_dict().items():\n"

@@ -6,7 +6,7 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +31,7 @@ def serve(
     num_procs: int = 1,
     show: bool = False,
     *,
+    compare: Sequence[str] = (),
     ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM; prints the URL once everything is warm.
@@ -45,19 +46,24 @@ def serve(
         Processes; about ten people each.  Not possible on Windows.
     show : bool
         Open a browser.
+    compare : sequence of str
+        Folders of recorded comparisons that the race app may open.
     ready : callable, optional
         Gets the URL; default: print it.
 
     Raises
     ------
     InputError
-        When the port is taken or the address is not of this machine.
+        When the port is taken, the address is not of this machine, or a folder holds
+        no comparison.
     """
     import panel as pn
     from panel.io.server import get_server
 
     from mkldash.apps import landing
+    from mkldash.apps.racing.folders import offer
 
+    offer(compare)
     warm_up()
     logging.getLogger("tornado.access").setLevel(logging.ERROR)
     _quiet_closed_sockets()

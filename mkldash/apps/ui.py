@@ -152,10 +152,12 @@ def page(
     for watcher in _busy_watchers():
         if watcher not in watched:
             pn.state.param.unwatch(watcher)
-    script = (_STYLES / "thrift.js").read_text(encoding="utf-8")
-    # In the page itself, as its style is: no server needs to know of the file.
+    # In the page itself, as its style is: no server needs to know of the files.
     # Panel adds its version to every address, hence the comment at the end.
-    found.config.js_modules = {"thrift": f"data:text/javascript,{quote(script)}//"}
+    scripts = {n: (_STYLES / f"{n}.js").read_text(encoding="utf-8") for n in ("thrift", "highlight")}
+    found.config.js_modules = {
+        name: f"data:text/javascript,{quote(script)}//" for name, script in scripts.items()
+    }
     return found
 
 

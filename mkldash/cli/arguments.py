@@ -102,6 +102,14 @@ def _add_serve(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     serve.add_argument("--num-procs", type=int, default=1, help="processes; 10 users need 2")
     serve.add_argument("--show", action="store_true", help="open a browser")
+    serve.add_argument(
+        "--compare",
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        help="a folder of `mkldash compare`, or one with such folders in it, that the solver race "
+        "may open; may be repeated",
+    )
 
 
 def _add_lists(commands: argparse._SubParsersAction[_Parser]) -> None:

@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         port=port,
         num_procs=arguments.num_procs,
         show=arguments.show,
+        compare=arguments.compare,
     )
     return 0
 

@@ -20,9 +20,12 @@ from mkldash.views.base import Scene, View
 
 Array = NDArray[np.float64]
 
-__all__ = ["MOST", "RaceInfo", "RaceView", "race"]
+__all__ = ["LEAST_SECONDS", "MOST", "RaceInfo", "RaceView", "race"]
 
 _END = ("x", "y", "colour", "marker", "fill", "why")
+
+#: Seconds: nothing is drawn left of a hundredth of a millisecond.
+LEAST_SECONDS = 1e-5
 
 #: Solvers drawn: the shown run and its first rivals.
 MOST = len(LINES)

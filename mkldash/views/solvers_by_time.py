@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from mkldash.views._race import RaceInfo, RaceView, race
+from mkldash.views._race import LEAST_SECONDS, RaceInfo, RaceView, race
 from mkldash.views._reading import Readable
 from mkldash.views.base import EMPTY, Scene
 
 __all__ = ["SolversByTimeView"]
-
-#: Nothing is drawn left of a hundredth of a millisecond.
-_LEAST = 1e-5
 
 
 class SolversByTimeView(RaceView):
@@ -34,7 +31,7 @@ class SolversByTimeView(RaceView):
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> RaceInfo:
         """See `View.prepare`."""
-        return race(trace, k, scene, "elapsed", _LEAST)
+        return race(trace, k, scene, "elapsed", LEAST_SECONDS)
 
     @staticmethod
     def describe(info: RaceInfo) -> str:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import param
 from panel.custom import JSComponent
 
-__all__ = ["UPLOAD_LIMIT", "Board", "CardHead", "PlayerBar", "Recipe", "Upload"]
+__all__ = ["UPLOAD_LIMIT", "Board", "CardHead", "LaneTable", "PlayerBar", "Recipe", "Upload"]
 
 _HERE = Path(__file__).parent
 
@@ -44,6 +44,10 @@ class PlayerBar(_Part):
     can_step = param.Boolean(default=True)
     can_stop = param.Boolean(default=False)
     speed = param.Number(default=12.0, doc="Iterations per second.")
+    unit = param.String(default="iteration", doc="What the cursor counts.")
+    pace = param.String(default="it/s", doc="Unit of the speed.")
+    decade = param.Integer(default=0, doc="Places of a tenfold; 0: places are counted.")
+    origin = param.Number(default=0.0, doc="Seconds of place 0, where there are decades.")
 
     _esm = _HERE / "player.js"
     _stylesheets: ClassVar[list[Path]] = [(_HERE / "player.css")]
@@ -87,6 +91,26 @@ class CardHead(_Part):
 
     _esm = _HERE / "card.js"
     _stylesheets: ClassVar[list[Path]] = [(_HERE / "card.css")]
+
+
+class LaneTable(_Part):
+    """Lanes of a race: their names are the legend of all pictures.
+
+    Sends ``{kind, letter}``: hide, branch or remove.
+    """
+
+    rows = param.List(default=[], doc="See `mkldash.apps.racing.words.rows`.")
+    columns = param.List(default=[], doc="Heads of the numbers.")
+    hints = param.List(default=[], doc="What each of them is.")
+    first = param.String(default="Lane")
+    second = param.String(default="On the way to the tolerance")
+    caption = param.String(default="")
+    foot = param.String(default="")
+    stale = param.Boolean(default=False)
+    editable = param.Boolean(default=True)
+
+    _esm = _HERE / "lanes.js"
+    _stylesheets: ClassVar[list[Path]] = [(_HERE / "lanes.css")]
 
 
 class Recipe(_Part):

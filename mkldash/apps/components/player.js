@@ -23,8 +23,8 @@ function button(name, label, keys, text = "") {
   return b
 }
 
-function speed_text(v) {
-  return v >= 1000 ? "no limit" : `${v} it/s`
+function speed_text(v, unit) {
+  return v >= 1000 ? "no limit" : `${v} ${unit}`
 }
 
 // Keys belong to the page unless somebody types or moves another control; of a slider
@@ -80,10 +80,17 @@ export function render({model, el}) {
   let queued = null
   let timer = null
 
+  // A place is a number, or where there are decades a time.
+  function said(k) {
+    if (!model.decade) { return String(model.first + k) }
+    const seconds = model.origin * 10 ** (k / model.decade)
+    return seconds < 0.01 ? `${(1000 * seconds).toPrecision(2)} ms` : `${seconds.toPrecision(2)} s`
+  }
   function show_place() {
     const last = Math.max(0, model.length - 1)
-    place.textContent = `${model.first + +scrub.value} of ${model.first + last}`
-    scrub.setAttribute("aria-valuetext", `iteration ${model.first + +scrub.value} of ${model.first + last}`)
+    place.textContent = `${said(+scrub.value)} of ${said(last)}`
+    scrub.setAttribute("aria-label", model.unit)
+    scrub.setAttribute("aria-valuetext", `${model.unit} ${said(+scrub.value)} of ${said(last)}`)
     scrub.style.setProperty("--done", `${last ? 100 * scrub.value / last : 0}%`)
   }
   function show() {
@@ -104,9 +111,9 @@ export function render({model, el}) {
     back.disabled = model.length < 2 || +scrub.value === 0
     const i = SPEEDS.reduce((best, v, j) => Math.abs(Math.log(v / model.speed)) < Math.abs(Math.log(SPEEDS[best] / model.speed)) ? j : best, 0)
     if (document.activeElement !== speed && performance.now() > held_until) { speed.value = i }
-    if (pace.textContent !== speed_text(model.speed)) {
-      pace.textContent = speed_text(model.speed)
-      speed.setAttribute("aria-valuetext", speed_text(model.speed))
+    if (pace.textContent !== speed_text(model.speed, model.pace)) {
+      pace.textContent = speed_text(model.speed, model.pace)
+      speed.setAttribute("aria-valuetext", speed_text(model.speed, model.pace))
     }
   }
   // Latest wins here too: at most one message in 40 ms while dragging.
@@ -125,7 +132,7 @@ export function render({model, el}) {
   })
   speed.addEventListener("input", () => {
     held_until = performance.now() + 400
-    pace.textContent = speed_text(SPEEDS[speed.value])
+    pace.textContent = speed_text(SPEEDS[speed.value], model.pace)
     send("speed", SPEEDS[speed.value])
   })
   play.onclick = () => send("play")
@@ -159,6 +166,6 @@ export function render({model, el}) {
     }
     show()
   }
-  for (const name of ["length", "position", "playing", "ended", "speed", "first", "can_step", "can_stop"]) { model.on(name, changed) }
+  for (const name of ["length", "position", "playing", "ended", "speed", "first", "can_step", "can_stop", "unit", "decade", "pace"]) { model.on(name, changed) }
   show()
 }

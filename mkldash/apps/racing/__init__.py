@@ -1,0 +1,1 @@
+"""What the race app is made of: state, conductor, words and page."""

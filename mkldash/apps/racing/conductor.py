@@ -1,0 +1,454 @@
+"""Keeps the lanes of a race in step: one thread, one lane at a time.
+
+While one lane computes no other does, and the page is not drawn if that can wait,
+so the clock of each runs as if it were alone.  Kernels are built, and compiled code
+is loaded, before the first lane begins.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from mkldash.apps.racing.lanes import Lane
+from mkldash.apps.racing.schedule import AXES, Axis, most_behind, stride
+from mkldash.apps.racing.state import RaceState
+from mkldash.experiments.choices import Choices
+from mkldash.experiments.workload import Cancelled, Workload, prepare
+from mkldash.streaming.control import Control
+from mkldash.streaming.session import BUILD_SLOTS
+
+__all__ = ["Race"]
+
+_log = logging.getLogger(__name__)
+
+#: Seconds between two scorings of one lane while the race is on.
+SCORED_EVERY = 0.5
+
+#: Iterations that a lane which came late may make in one turn.
+CATCH_UP = 25
+
+#: Seconds that drawing waits for a turn to end.
+POLITE = 0.012
+
+
+class Race:
+    """Lanes, and the one cursor that they share.
+
+    Commands return at once and may come from any thread.
+
+    Parameters
+    ----------
+    state : RaceState
+    on_change : callable
+        Called from any thread when there may be something new to draw.
+    clock : callable
+        Seconds; for the pace.
+    """
+
+    def __init__(
+        self,
+        state: RaceState,
+        on_change: Callable[[], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.state = state
+        self.shown_state = state
+        self.lanes: tuple[Lane, ...] = ()
+        self.cursor = 0
+        self.playing = False
+        self.stage = ""
+        self.started = 0
+        self.stopped = False
+        self._on_change, self._clock = on_change, clock
+        self._cond = threading.Condition()
+        self._turn = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._pending = self._fresh = False
+        self._preparing: Control | None = None
+        self._frontier = 0
+        self._due = 0.0
+        self._held = self._closed = False
+        self._ending: list[Lane] = []
+
+    # -- what is there ---------------------------------------------------------
+
+    @property
+    def axis(self) -> Axis:
+        """What the lanes are kept in step by."""
+        return AXES[self.state.axis]
+
+    @property
+    def stale(self) -> bool:
+        """Whether what is shown belongs to the choices before the latest."""
+        return self._pending or self._preparing is not None
+
+    @property
+    def last_place(self) -> int:
+        """The furthest place that some lane has reached."""
+        axis = self.axis
+        newest = [lane.standing(axis).newest for lane in self.lanes]
+        return max((axis.place(v) for v in newest if v >= 0), default=0)
+
+    @property
+    def over(self) -> bool:
+        """Whether no lane will go on."""
+        return bool(self.lanes) and not self.stale and all(lane.ended for lane in self.lanes)
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the cursor is where the lanes are."""
+        return self.cursor >= self.last_place
+
+    @contextlib.contextmanager
+    def hush(self) -> Iterator[None]:
+        """While it is open no lane begins a turn; drawing costs no lane its time."""
+        taken = self._turn.acquire(timeout=POLITE)
+        try:
+            yield
+        finally:
+            if taken:
+                self._turn.release()
+
+    # -- commands --------------------------------------------------------------
+
+    def start(self) -> None:
+        """Build everything and go; the lanes before are ended."""
+        self._order(self.state, fresh=True)
+
+    def adopt(self, state: RaceState) -> None:
+        """Take other choices over; lanes that they do not touch go on."""
+        before, self.state = self.state, state
+        if state.axis != before.axis:
+            self._change_axis(AXES[before.axis], AXES[state.axis])
+        letters = {lane.letter for lane in (*before.lanes, *state.lanes)}
+        if all(state.same_lane(before, letter) for letter in letters):
+            self._wake()
+            return
+        self._order(state, fresh=False)
+
+    def toggle(self) -> None:
+        """Play or pause; from the end of a race that is over, play it again."""
+        if self.playing:
+            self.playing = False
+        else:
+            if self.over and self.at_end:
+                self.cursor = 0
+            self.playing, self._due = True, 0.0
+        self._wake()
+
+    def step(self) -> None:
+        """All lanes on to the next place."""
+        self.playing = False
+        if not (self.over and self.at_end):
+            self.cursor += 1
+            self._frontier = max(self._frontier, self.cursor)
+        self._wake()
+
+    def back(self) -> None:
+        """The cursor one place back."""
+        self.scrub(self.cursor - 1)
+
+    def scrub(self, place: int) -> None:
+        """Put the cursor on a place that was reached."""
+        self.playing = False
+        self.cursor = max(0, min(int(place), self.last_place))
+        self._wake()
+
+    def stop(self) -> None:
+        """End all lanes; what they certified stays."""
+        self.playing = False
+        self.stopped = True
+        for lane in self.lanes:
+            if lane.session is not None:
+                lane.session.stop()
+            elif lane.waits:
+                lane.error = "stopped before it began"
+        self._wake()
+
+    def hold(self) -> None:
+        """Nobody looks: rest."""
+        self._held = True
+
+    def go_on(self) -> None:
+        """Somebody looks again."""
+        self._held = False
+        self._wake()
+
+    def close(self, timeout: float = 10.0) -> None:
+        """End everything, and join the threads for at most `timeout` seconds."""
+        with self._cond:
+            self._closed = True
+            self._cancel_preparing()
+            self._cond.notify_all()
+        for lane in (*self.lanes, *self._ending):
+            if lane.session is not None:
+                lane.session.close(wait=False)
+        threads = [self._thread]
+        threads += [x.session._thread for x in (*self.lanes, *self._ending) if x.session]
+        for thread in threads:
+            if thread is not None and timeout > 0 and thread is not threading.current_thread():
+                thread.join(timeout)
+
+    # -- inside: commands ------------------------------------------------------
+
+    def _order(self, state: RaceState, *, fresh: bool) -> None:
+        with self._cond:
+            if self._closed:
+                return
+            self._pending, self._fresh = True, self._fresh or fresh
+            self.stage = "preparing"
+            self._cancel_preparing()
+            # What will not be needed any more ends now, however long its iteration is.
+            for lane in self.lanes:
+                kept = not fresh and state.same_lane(self.shown_state, lane.spec.letter)
+                if not kept and lane.session is not None:
+                    lane.session.stop()
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._work, name="mkldash-race", daemon=True
+                )
+                self._thread.start()
+            self._cond.notify_all()
+        self._on_change()
+
+    def _cancel_preparing(self) -> None:
+        if self._preparing is not None:
+            self._preparing.cancel[0] = 1
+            self._preparing.wake()
+
+    def _wake(self) -> None:
+        with self._cond:
+            self._cond.notify_all()
+        self._on_change()
+
+    def _change_axis(self, old: Axis, new: Axis) -> None:
+        """Keep the cursor where the lane is that has come least far."""
+        found = []
+        for lane in self.lanes:
+            row = lane.row(old, self.cursor)
+            values = lane.values(new)
+            if 0 <= row < len(values) and (lane.live or self.over):
+                found.append(float(values[row]))
+        pick = max if self.over else min
+        self.cursor = new.place(pick(found)) if found else 0
+        self._frontier = self.cursor
+
+    # -- inside: the thread ----------------------------------------------------
+
+    def _work(self) -> None:
+        while True:
+            try:
+                with self._cond:
+                    if self._closed:
+                        return
+                    wait = self._plan()
+                    if isinstance(wait, float) or wait is None:
+                        self._cond.wait(wait)
+                        continue
+                wait()
+            except Exception as problem:
+                _log.exception("the race could not go on")
+                self.playing, self.stage = False, f"stopped: {problem}"
+            self._on_change()
+
+    def _plan(self) -> Callable[[], None] | float | None:
+        """What to do now; or seconds to wait, or None: until something happens."""
+        if self._pending:
+            return self._rebuild
+        if self._held:
+            return 0.5
+        for lane in self.lanes:
+            if lane.waits and self._may_begin(lane):
+                return lambda lane=lane: self._begin(lane)
+        axis = self.axis
+        standings = [lane.standing(axis) for lane in self.lanes]
+        behind = most_behind(standings, axis.value(self._frontier))
+        unscored = self._unscored(axis)
+        if behind is not None and (unscored is None or not unscored.ended):
+            lane = self.lanes[behind]
+            return lambda: self._advance(lane, axis)
+        if unscored is not None:
+            return lambda: self._score(unscored, axis)
+        return self._move_cursor() if self.playing else None
+
+    def _move_cursor(self) -> float | Callable[[], None]:
+        if self.over and self.at_end:
+            self.playing = False
+            return _nothing
+        now = self._clock()
+        if now < self._due:
+            return self._due - now
+        pause = 1.0 / self.state.speed if self.state.speed < 1000 else 0.0
+        self._due = max(now, self._due + pause) if self._due else now + pause
+        self.cursor += stride(self.cursor, self.state.speed)
+        if self.over:
+            self.cursor = min(self.cursor, self.last_place)
+        self._frontier = max(self._frontier, self.cursor)
+        return _nothing
+
+    def _may_begin(self, lane: Lane) -> bool:
+        parent = self._parent(lane)
+        if parent is None:
+            return True
+        iterations = parent.columns().get("iteration", ())
+        return parent.ended or (len(iterations) > 0 and iterations[-1] >= lane.spec.at)
+
+    def _parent(self, lane: Lane) -> Lane | None:
+        return next((x for x in self.lanes if x.spec.letter == lane.spec.parent), None)
+
+    def _begin(self, lane: Lane) -> None:
+        try:
+            lane.begin(self._parent(lane), self._on_change)
+        except Exception as problem:
+            lane.error = str(problem)
+
+    def _advance(self, lane: Lane, axis: Axis) -> None:
+        """One turn of one lane; the others rest meanwhile."""
+        session = lane.session
+        assert session is not None
+        short = axis.value(self._frontier) - max(lane.standing(axis).newest, 0.0)
+        steps = int(min(CATCH_UP, max(1.0, short))) if axis.name == "iteration" else 1
+        with self._turn:
+            session.step(steps)
+            while not session.wait(0.1) and not self._closed:
+                pass
+
+    def _unscored(self, axis: Axis) -> Lane | None:
+        """A lane whose score is wanted at the cursor."""
+        now = self._clock()
+        for lane in self.lanes:
+            row = lane.row(axis, self.cursor)
+            session = lane.session
+            if session is None or row < 0 or session.score_error is not None:
+                continue
+            if lane.ended and self.over is False and self.playing:
+                row = len(session.trace) - 1  # its answer, once
+            elif self.playing and now - lane.scored_at < SCORED_EVERY:
+                continue
+            if not session.trace.has_values(row):
+                return lane
+        return None
+
+    def _score(self, lane: Lane, axis: Axis) -> None:
+        session = lane.session
+        assert session is not None
+        lane.scored_at = self._clock()
+        row = lane.row(axis, self.cursor)
+        if lane.ended and self.over is False and self.playing:
+            row = len(session.trace) - 1
+        with self._turn:
+            session.want(row)
+            while not session.wait(0.1) and not self._closed:
+                pass
+        if not session.trace.has_values(row) and session.score_error is None:
+            lane.scored_at = float("inf")  # nobody answers: not asked again
+
+    # -- inside: building ------------------------------------------------------
+
+    def _rebuild(self) -> None:
+        """Bring the lanes to the latest choices."""
+        with self._cond:
+            state, fresh = self.state, self._fresh
+            self._pending = self._fresh = False
+            self._preparing = control = Control(None)
+        old = {lane.spec.letter: lane for lane in self.lanes}
+        kept = {
+            letter: lane
+            for letter, lane in old.items()
+            if not fresh and state.same_lane(self.shown_state, letter)
+        }
+        dropped = [lane for letter, lane in old.items() if letter not in kept]
+        self._end(dropped)
+        try:
+            lanes = self._build(state, kept, control)
+        except Cancelled:
+            return
+        finally:
+            with self._cond:
+                self._preparing = None
+        if control.cancel[0]:
+            return
+        self.lanes, self.shown_state = lanes, state
+        self.started += 1
+        if not kept:
+            self.cursor = self._frontier = 0
+            self.playing, self.stopped = True, False
+        elif self.over is False:
+            self._frontier = max(self._frontier, self.cursor)
+        self._due = 0.0
+
+    def _end(self, lanes: list[Lane]) -> None:
+        """End the workers of lanes before others begin: never two races at once."""
+        self._ending = lanes
+        for lane in lanes:
+            if lane.session is not None:
+                lane.session.close(wait=False)
+        for lane in lanes:
+            thread = None if lane.session is None else lane.session._thread
+            while thread is not None and thread.is_alive() and not self._closed:
+                thread.join(0.1)
+        self._ending = []
+
+    def _build(
+        self, state: RaceState, kept: dict[str, Lane], control: Control
+    ) -> tuple[Lane, ...]:
+        """Lanes of `state`; those of one problem share one workload."""
+        shared: dict[Choices, Workload | str] = {}
+        lanes = []
+        for spec in state.lanes:
+            lane = kept.get(spec.letter)
+            if lane is None:
+                lane = Lane(spec, state.label(spec))
+                try:
+                    lane.choices = state.choices_of(spec)
+                except ValueError as problem:
+                    lane.error = str(problem)
+            lanes.append(lane)
+            if lane.choices is not None and lane.workload is not None:
+                shared[_without_solver(lane.choices)] = lane.workload
+        for lane in lanes:
+            if lane.choices is None or lane.workload is not None:
+                continue
+            problem = _without_solver(lane.choices)
+            if problem not in shared:
+                shared[problem] = self._prepare(problem, control)
+            found = shared[problem]
+            if isinstance(found, str):
+                lane.error = found
+            else:
+                lane.workload = found
+        return tuple(lanes)
+
+    def _prepare(self, choices: Choices, control: Control) -> Workload | str:
+        """A problem that is ready to solve, or why it cannot be."""
+
+        def say(sentence: str) -> None:
+            self.stage = sentence
+            self._on_change()
+
+        def cancelled() -> bool:
+            return bool(control.cancel[0]) or self._closed
+
+        ticket = control.take(BUILD_SLOTS, lambda: not cancelled())
+        if ticket is None:
+            raise Cancelled("cancelled before solving")
+        try:
+            return prepare(choices, progress=say, cancelled=cancelled)
+        except (ValueError, MemoryError) as problem:
+            return str(problem)
+        finally:
+            BUILD_SLOTS.release(ticket)
+
+
+def _nothing() -> None:
+    """The cursor has moved; there is nothing else to do."""
+
+
+def _without_solver(choices: Choices) -> Choices:
+    return dataclasses.replace(choices, solver=None, solver_options=())  # type: ignore[arg-type]
