@@ -73,12 +73,14 @@ class Field:
             return None
         return bounds if bounds[0] >= 0.0 and bounds[1] >= 0.1 else None
 
-    def show(self, value: Any) -> None:
+    def show(self, value: Any, *, visible: bool = True) -> None:
         """Bring it to `value` without telling anybody."""
         if self._log is not None:
-            self._log.show(value)
+            self._log.show(value, visible=visible)
             return
         widget = self.widgets[0]
+        if widget.visible != visible:
+            widget.visible = visible
         typed = isinstance(widget, ui.TextField)
         shown = self.choice.write(value) if typed else value
         if widget.value == shown:

@@ -135,6 +135,29 @@ LESSONS: tuple[Lesson, ...] = (
         "data=pima&rho=inf&C=1&sigma_factor=4&tol=0.000001&speed=12",
     ),
     Lesson(
+        "Four solvers, one neighborhood",
+        "Liver: the shifted SVM takes 3 iterations where gradients take thirty. Which axis is "
+        "fair? Try all three.",
+        "race",
+        "data=liver&tol=1e-5&speed=5&neighborhood=bank:single~C:1~rho:100"
+        "&a=neighborhood~shifted-svm&b=neighborhood~accelerated&c=neighborhood~gradient"
+        "&d=neighborhood~level",
+    ),
+    Lesson(
+        "To draw one product or to look at all",
+        "Known products, by seconds: cheap steps against wise ones, and blind draws behind both.",
+        "race",
+        "data=known-products&tol=0.01&axis=seconds&speed=25",
+    ),
+    Lesson(
+        "A branch with another η",
+        "Two moons: the same run goes on from iteration 5 with η = 1, a warm start beside the "
+        "old one.",
+        "race",
+        "data=two-moons&tol=0.001&speed=5&elastic-net=bank:paper~eta:0.5~C:10"
+        "&a=elastic-net~block-coordinate&b=elastic-net~block-coordinate~eta:1~from:a5",
+    ),
+    Lesson(
         "Many kernels and a neighborhood",
         "Two moons, 39 kernels: weights are learnt while the combined kernel bends.",
         "neighborhood_kernel",

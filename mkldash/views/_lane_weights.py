@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mkldash.kernels.weights import ACTIVE_THRESHOLD, Weights
 from mkldash.views import _plotting as plotting
-from mkldash.views._names import cut_apart, product
+from mkldash.views._names import cut_apart, product, short
 
 Array = NDArray[np.float64]
 
@@ -161,12 +161,12 @@ class WeightsFigure:
         y.formatter = CustomJSTickFormatter(
             code="return names[String(tick.toFixed(1))] ?? ''", args={"names": letters}
         )
-        names = cut_apart(labels[1]) if labels[1] else []
+        names = cut_apart([short(name) for name in labels[1]])
         x.ticker = FixedTicker(ticks=list(range(len(names))))
         x.major_label_overrides = dict(enumerate(names))
         x.major_label_orientation = 0.7 if names else "horizontal"
         x.axis_label = (
-            "kernels, the heaviest first" if names or not info.names
+            "kernels, the heaviest first" + _letters(info.names) if names or not info.names
             else f"{len(info.names)} kernels, the heaviest first (hover names them)"
         )  # fmt: skip
 
@@ -180,3 +180,10 @@ class WeightsFigure:
             top = ", ".join(f"{info.names[i]} {row[i]:.3g}" for i in np.argsort(-row)[:3] if row[i] > 0)
             parts.append(f"{labels.get(key, key)}: {active} of {info.total} kernels carry weight ({top}).")
         return " ".join(parts)
+
+
+def _letters(names: Sequence[str]) -> str:
+    """What the short names under the bars stand for."""
+    words = {name.partition(" ")[0] for name in names}
+    told = [f"{w[0].upper()} {w}" for w in ("gaussian", "linear", "polynomial") if w in words]
+    return f" ({', '.join(told)})" if told else ""

@@ -145,12 +145,14 @@ class GapFigure:
         colour, dashes = self._colours[key]
         source = ColumnDataSource({c: [] for c in ("x", "y", "percent", "name", "low", "high")})
         band = self.plot.varea(
-            "x", "low", "high", source=source, fill_color=colour, fill_alpha=0.16, name=key, tags=["lane"],
+            "x", "low", "high", source=source, fill_color=colour, fill_alpha=0.16, name=key,
         )
         line = self.plot.line(
             "x", "y", source=source, color=colour, line_dash=list(dashes) or "solid",
-            line_width=2.6, name=key, tags=["lane"], line_join="round",
+            line_width=2.6, name=key, line_join="round",
         )  # fmt: skip
+        for part in (line, band):
+            part.tags = ["lane"]  # brought out by `highlight.js`
         self._sources[key], self.lines[key] = source, [line, band]
 
     def _make_marks(self) -> None:
@@ -212,7 +214,10 @@ class GapFigure:
         low, high = y, y
         if curve.band is not None:
             floor, ceiling = info.drawn.floor, info.drawn.ceiling
-            low, high = (np.clip(b, floor, ceiling) for b in curve.band)
+            known = np.isfinite(curve.band[1])  # no shade before every repeat has a bound
+            low, high = (
+                np.where(known, np.clip(b, floor, ceiling), np.nan) for b in curve.band
+            )
         names = np.full(len(x), curve.name, dtype=object)
         return {"x": x, "y": y, "percent": 100.0 * y, "name": names, "low": low, "high": high}
 

@@ -9,17 +9,25 @@ from bokeh.server.connection import ServerConnection
 
 from mkldash.apps import available_apps
 from mkldash.apps.landing import LESSONS
+from mkldash.apps.racing.state import RaceState
 from mkldash.apps.serve import _free_port, _is_closed_tab, _quiet_closed_sockets
 from mkldash.apps.state import AppState
 from mkldash.errors import InputError
 
 
 def test_the_apps_are_found():
-    assert list(available_apps()) == ["elastic_net", "mirror_descent", "neighborhood_kernel"]
+    assert list(available_apps()) == [
+        "elastic_net", "mirror_descent", "neighborhood_kernel", "race",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda x: x.title)
 def test_every_lesson_is_a_link_that_works(lesson):
+    if lesson.app == "race":
+        race, notes = RaceState.from_query(lesson.query)
+        assert notes == ()
+        assert RaceState.from_query(race.to_query()) == (race, ())
+        return
     state, notes = AppState.from_query(lesson.query, available_apps()[lesson.app].PROBLEM)
     assert notes == ()
     again, _ = AppState.from_query(state.to_query(), state.problem)

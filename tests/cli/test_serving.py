@@ -26,9 +26,13 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[dict]:
 
 
 def test_serve_hands_on_its_options(cli: Cli, served: list[dict]) -> None:
-    done = cli("serve", "--address", "127.0.0.1", "--port", 8123, "--num-procs", 2, "--show")
+    done = cli("serve", "--address", "127.0.0.1", "--port", 8123, "--num-procs", 2, "--show",
+               "--compare", "here", "--compare", "there")  # fmt: skip
     assert done.code == 0
-    assert served == [{"address": "127.0.0.1", "port": 8123, "num_procs": 2, "show": True}]
+    assert served == [
+        {"address": "127.0.0.1", "port": 8123, "num_procs": 2, "show": True,
+         "compare": ["here", "there"]}
+    ]  # fmt: skip
 
 
 def test_a_taken_usual_port_is_stepped_around() -> None:

@@ -68,6 +68,7 @@ class Race:
         self._on_change, self._clock = on_change, clock
         self._cond = threading.Condition()
         self._turn = threading.Lock()
+        self._hushed = False
         self._thread: threading.Thread | None = None
         self._pending = self._fresh = False
         self._preparing: Control | None = None
@@ -108,10 +109,12 @@ class Race:
     @contextlib.contextmanager
     def hush(self) -> Iterator[None]:
         """While it is open no lane begins a turn; drawing costs no lane its time."""
+        self._hushed = True
         taken = self._turn.acquire(timeout=POLITE)
         try:
             yield
         finally:
+            self._hushed = False
             if taken:
                 self._turn.release()
 
@@ -132,6 +135,11 @@ class Race:
             return
         self._order(state, fresh=False)
 
+    def play(self) -> None:
+        """Go on from where the cursor is."""
+        self.playing, self._due = True, 0.0
+        self._wake()
+
     def toggle(self) -> None:
         """Play or pause; from the end of a race that is over, play it again."""
         if self.playing:
@@ -139,7 +147,7 @@ class Race:
         else:
             if self.over and self.at_end:
                 self.cursor = 0
-            self.playing, self._due = True, 0.0
+            self.play()
         self._wake()
 
     def step(self) -> None:
@@ -263,6 +271,8 @@ class Race:
             return self._rebuild
         if self._held:
             return 0.5
+        if self._hushed:
+            return 0.002  # the page is being drawn
         for lane in self.lanes:
             if lane.waits and self._may_begin(lane):
                 return lambda lane=lane: self._begin(lane)
@@ -279,7 +289,7 @@ class Race:
 
     def _move_cursor(self) -> float | Callable[[], None]:
         if self.over and self.at_end:
-            self.playing = False
+            self.playing, self.cursor = False, self.last_place
             return _nothing
         now = self._clock()
         if now < self._due:
@@ -374,13 +384,14 @@ class Race:
                 self._preparing = None
         if control.cancel[0]:
             return
+        was_over = bool(self.lanes) and all(lane.ended for lane in self.lanes)
         self.lanes, self.shown_state = lanes, state
         self.started += 1
         if not kept:
             self.cursor = self._frontier = 0
             self.playing, self.stopped = True, False
-        elif self.over is False:
-            self._frontier = max(self._frontier, self.cursor)
+        elif was_over:
+            self.playing = True  # for who came late; the others are where they were
         self._due = 0.0
 
     def _end(self, lanes: list[Lane]) -> None:

@@ -20,7 +20,14 @@ from mkldash.apps.table_controls import TableControls
 from mkldash.datasets.cards import available
 from mkldash.experiments.problem_kinds import find_problem
 
-__all__ = ["Controls"]
+__all__ = ["AXIS_STYLE", "Controls"]
+
+#: Of the buttons that choose an axis: their names fit beside each other.
+AXIS_STYLE = {
+    "& .MuiToggleButton-root": {
+        "textTransform": "none", "padding": "5px 6px", "fontSize": "13px", "lineHeight": 1.3,
+    }
+}  # fmt: skip
 
 _TASKS = {"binary": "two classes", "regression": "a number to predict"}
 
@@ -88,6 +95,7 @@ class Controls:
         self._axis = pmui.RadioButtonGroup(
             options={axis.title: name for name, axis in AXES.items()}, size="small",
             sizing_mode="stretch_width", margin=(4, 10), value=self._state.axis,
+            sx=AXIS_STYLE,
         )  # fmt: skip
         self._axis.param.watch(lambda e: self._choose("", "axis", e.new), "value")
         self._data = pmui.Select(label="Data set", options={}, **small)
@@ -159,7 +167,10 @@ class Controls:
                 parts.append(self._memory[problem])
             self._problems[:] = parts
         for (problem, name), field in self._fields.items():
-            field.show(state.bases[problem][name])
+            base = state.bases[problem]
+            # One kernel has a width and no mixing, several have a mixing and no width.
+            idle = {"eta": base.single, "sigma_factor": not base.single}.get(name, False)
+            field.show(base[name], visible=not idle)
         for problem, note in self._memory.items():
             words = memory_note(state.bases[problem])
             if note.object != words:

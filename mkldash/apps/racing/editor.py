@@ -17,6 +17,7 @@ from mkldash.apps.fields import Field
 from mkldash.apps.phrases import for_page
 from mkldash.apps.racing.state import LaneSpec, RaceState, own_choices, reason_against
 from mkldash.experiments.problem_kinds import find_problem
+from mkldash.kernels.banks import SINGLE
 from mkldash.solvers import available_solvers
 
 __all__ = ["Editor", "solvers_that_take"]
@@ -135,7 +136,10 @@ class Editor:
         assert state is not None
         found, overrides, options = [], dict(draft.overrides), dict(draft.options)
         base = state.bases[draft.problem]
+        single = overrides.get("bank", base.values.get("bank")) == SINGLE
         for choice in own_choices(draft.problem):
+            if {"eta": single, "sigma_factor": not single}.get(choice.name, False):
+                continue  # one kernel has no mixing, several have no width
             value = overrides.get(choice.name, base[choice.name])
             field = Field(choice, value, functools.partial(self._override, choice.name))
             found.append(pn.Column(*field.widgets, sizing_mode="stretch_width", margin=0))
@@ -165,7 +169,7 @@ class Editor:
             del changed[name]
         self._draft = dataclasses.replace(self._draft, overrides=tuple(changed.items()))
         after, cannot = self._takers()
-        if after != before:
+        if after != before or name == "bank":
             self._show()
         self._cannot.object = _reasons(cannot)
 

@@ -193,6 +193,7 @@ class RacePage:
     def _add(self, spec: LaneSpec) -> None:
         more = {n: getattr(spec, n) for n in ("options", "overrides", "parent", "at")}
         self._adopt(self.race.state.add(spec.problem, spec.solver, **more))
+        self.race.play()
         self._hurry()
 
     def _choose(self, problem: str, name: str, value: Any) -> None:

@@ -21,6 +21,8 @@ __all__ = ["Pictures"]
 _GAP = (
     "How far each lane's answer is from the best possible, at most: the relative gap of its two "
     "bounds. All three pictures share this axis, and each grid line is ten times closer. "
+    "★ certified to the tolerance (dotted line), ■ ended without, ● where it is at the cursor, "
+    "△ no certificate yet. "
 )
 
 

@@ -13,6 +13,7 @@ import panel_material_ui as pmui
 
 from mkldash.apps import ui
 from mkldash.apps.components import Board, LaneTable
+from mkldash.apps.racing.controls import AXIS_STYLE
 from mkldash.apps.racing.folders import read_records
 from mkldash.apps.racing.palette import colour_of
 from mkldash.apps.racing.pictures import Pictures
@@ -118,7 +119,7 @@ class RecordedPage:
         small = {"sizing_mode": "stretch_width", "size": "small", "margin": (6, 10)}
         axis = pmui.RadioButtonGroup(
             options={a.title: n for n, a in AXES.items()}, value=self._axis, size="small",
-            sizing_mode="stretch_width", margin=(4, 10),
+            sizing_mode="stretch_width", margin=(4, 10), sx=AXIS_STYLE,
         )  # fmt: skip
         axis.param.watch(lambda e: self._choose("axis", e.new), "value")
         parts = [ui.heading("First by"), axis, ui.heading("Recorded comparison")]
@@ -187,7 +188,7 @@ class RecordedPage:
             )
         self.board.param.update(
             sentence=f"{runs} recorded runs of {self.name}: {self._first(found)}", tone="ended",
-            more=f"{repeats} {'repeat' if repeats == 1 else 'repeats'} at most.{more}",
+            more=(f"Medians and ranges of {repeats} repeats." if repeats > 1 else "One run of each.") + more,
             facts={"state": "recorded"}, query="?" + self._query(), alert=self.board.alert,
         )  # fmt: skip
 
@@ -296,10 +297,10 @@ def _cells(series: Series) -> list[str]:
             return "–"
         if spread.low == spread.high:
             return str(say(spread.median))
-        return f"{say(spread.median)} ({say(spread.low)}–{say(spread.high)})"
+        return f"{say(spread.median)}\n{say(spread.low)} – {say(spread.high)}"
 
     return [
         "–" if math.isnan(gap) else percent(gap), whole("iterations"), whole("inner_solves"),
-        ranged(series.spread("seconds"), lambda v: number(v, 2)) + " s", whole("active_kernels"),
-        ranged(score, number if regression else lambda v: f"{100 * v:.1f}"),
+        ranged(series.spread("seconds"), AXES["seconds"].said), whole("active_kernels"),
+        ranged(score, number if regression else lambda v: f"{100 * v:.1f} %"),
     ]  # fmt: skip

@@ -73,6 +73,10 @@ class Axis:
             return f"{value:.2g} s" if value >= 1e-2 else f"{1e3 * value:.2g} ms"
         return f"{value:.0f} {self.one if round(value) == 1 else self.many}"
 
+    def at(self, value: float) -> str:
+        """A place in words: ``iteration 9``, ``9 inner solves``."""
+        return f"iteration {value:.0f}" if self.name == "iteration" else self.said(value)
+
 
 AXES: Mapping[str, Axis] = MappingProxyType(
     {

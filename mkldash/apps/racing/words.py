@@ -98,7 +98,7 @@ def _preparing(race: Race) -> str:
 
 
 def _begin(race: Race, state: str) -> str:
-    where = race.axis.said(race.axis.value(race.cursor))
+    where = race.axis.at(race.axis.value(race.cursor))
     if not race.lanes:
         return "No lane yet: add a solver."
     if state == "running":
@@ -213,7 +213,7 @@ def _first_gap(lane: Any) -> list[float]:
 
 
 def _note(spec: Any, reading: Reading, *, several: bool) -> str:
-    parts = [find_problem(spec.problem).title] if several else []
+    parts = [spec.problem] if several else []
     if spec.parent is not None:
         how = "branched from" if reading.comparable else "warm start from"
         parts.append(f"{how} {spec.parent.upper()} at {spec.at}")
