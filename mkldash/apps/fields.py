@@ -56,9 +56,7 @@ class Field:
         elif choice.kind == "number" and self._span() is not None:
             low, high = self._span() or (0.0, 1.0)
             step = choice.step or _STEPS.get(choice.name, (high - low) / 100)
-            widget = pmui.FloatSlider(
-                start=low, end=high, step=step, sx=ui.BUBBLE_BELOW, **common
-            )
+            widget = pmui.FloatSlider(start=low, end=high, step=step, sx=ui.BUBBLE_BELOW, **common)
         else:
             self._typed = ui.TextField(**about, **common)
             self._typed.param.watch(self._entered, "value")

@@ -154,7 +154,9 @@ def page(
             pn.state.param.unwatch(watcher)
     # In the page itself, as its style is: no server needs to know of the files.
     # Panel adds its version to every address, hence the comment at the end.
-    scripts = {n: (_STYLES / f"{n}.js").read_text(encoding="utf-8") for n in ("thrift", "highlight")}
+    scripts = {
+        n: (_STYLES / f"{n}.js").read_text(encoding="utf-8") for n in ("thrift", "highlight")
+    }
     found.config.js_modules = {
         name: f"data:text/javascript,{quote(script)}//" for name, script in scripts.items()
     }

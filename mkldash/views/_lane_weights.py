@@ -54,9 +54,7 @@ class LaneWeights(NamedTuple):
     kept: int
 
 
-def read_weights(
-    found: Mapping[str, Weights], features: Sequence[str] = ()
-) -> LaneWeights:
+def read_weights(found: Mapping[str, Weights], features: Sequence[str] = ()) -> LaneWeights:
     """The same kernels of all lanes, those first that weigh most in some lane.
 
     Parameters
@@ -105,7 +103,10 @@ class WeightsFigure:
         plot.title.visible, plot.min_border_top = False, 10
         plot.ygrid.grid_line_color = "#88888840"
         self._source = ColumnDataSource(
-            {c: [] for c in ("left", "right", "bottom", "top", "colour", "kernel", "weight", "lane")}
+            {
+                c: []
+                for c in ("left", "right", "bottom", "top", "colour", "kernel", "weight", "lane")
+            }
         )
         bars = plot.quad(
             "left", "right", "bottom", "top", source=self._source, fill_color="colour",
@@ -116,7 +117,8 @@ class WeightsFigure:
         plot.yaxis.major_tick_line_color = None
         plot.yaxis.ticker = FixedTicker(ticks=[])
         plot.xaxis.ticker = FixedTicker(ticks=[])
-        self.plot, self._labels = plot, ((), ())  # type: ignore[var-annotated]
+        self.plot = plot
+        self._labels: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     def draw(self, info: LaneWeights, labels: Mapping[str, str]) -> None:
         """Write the bars of `info`; `labels` are what lanes are called in the hover text."""
@@ -177,8 +179,12 @@ class WeightsFigure:
             return "No weights yet."
         parts = []
         for key, row, active in zip(info.lanes, info.weights, info.active, strict=True):
-            top = ", ".join(f"{info.names[i]} {row[i]:.3g}" for i in np.argsort(-row)[:3] if row[i] > 0)
-            parts.append(f"{labels.get(key, key)}: {active} of {info.total} kernels carry weight ({top}).")
+            top = ", ".join(
+                f"{info.names[i]} {row[i]:.3g}" for i in np.argsort(-row)[:3] if row[i] > 0
+            )
+            parts.append(
+                f"{labels.get(key, key)}: {active} of {info.total} kernels carry weight ({top})."
+            )
         return " ".join(parts)
 
 

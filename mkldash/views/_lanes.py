@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 from bokeh.models import ColumnDataSource, GlyphRenderer, Range1d, Span
-from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from mkldash.views import _plotting as plotting
 from mkldash.views._log import LogCurves, ends_of_rows, log_curves
 from mkldash.views._names import number
-from mkldash.views._palette import CURSOR, INK
+from mkldash.views._palette import INK
 from mkldash.views._race import LEAST_SECONDS
 from mkldash.views._reading import thin
 
@@ -145,7 +144,13 @@ class GapFigure:
         colour, dashes = self._colours[key]
         source = ColumnDataSource({c: [] for c in ("x", "y", "percent", "name", "low", "high")})
         band = self.plot.varea(
-            "x", "low", "high", source=source, fill_color=colour, fill_alpha=0.16, name=key,
+            "x",
+            "low",
+            "high",
+            source=source,
+            fill_color=colour,
+            fill_alpha=0.16,
+            name=key,
         )
         line = self.plot.line(
             "x", "y", source=source, color=colour, line_dash=list(dashes) or "solid",
@@ -215,9 +220,7 @@ class GapFigure:
         if curve.band is not None:
             floor, ceiling = info.drawn.floor, info.drawn.ceiling
             known = np.isfinite(curve.band[1])  # no shade before every repeat has a bound
-            low, high = (
-                np.where(known, np.clip(b, floor, ceiling), np.nan) for b in curve.band
-            )
+            low, high = (np.where(known, np.clip(b, floor, ceiling), np.nan) for b in curve.band)
         names = np.full(len(x), curve.name, dtype=object)
         return {"x": x, "y": y, "percent": 100.0 * y, "name": names, "low": low, "high": high}
 

@@ -86,9 +86,7 @@ def test_the_one_furthest_back_goes_on_and_who_has_ended_holds_up_nobody():
 def reading(letter, gap, reached=math.nan, **more):
     given = {"problem": "elastic-net", "group": "p", "status": "", "tone": "running", **more}
     certified = not math.isnan(reached)
-    return Reading(
-        letter, letter.upper(), gap=gap, reached=reached, certified=certified, **given
-    )
+    return Reading(letter, letter.upper(), gap=gap, reached=reached, certified=certified, **given)
 
 
 def test_nobody_is_first_before_all_are_certified():

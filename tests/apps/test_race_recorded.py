@@ -59,7 +59,7 @@ def test_a_line_that_is_being_written_is_left_out_and_a_damaged_one_is_said(tmp_
     half = write(tmp_path / "half", [record(), record(repeat=1)], '{"id": "x", "da')
     assert len(folders.read_records(half)) == 2
     broken = write(tmp_path / "broken", [], '{"id": \n' + json.dumps(record()) + "\n")
-    with pytest.raises(InputError, match="line 1 of results.jsonl"):
+    with pytest.raises(InputError, match=r"line 1 of results\.jsonl"):
         folders.read_records(broken)
 
 

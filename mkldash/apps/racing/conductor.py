@@ -8,19 +8,18 @@ is loaded, before the first lane begins.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+import functools
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 
+from mkldash.apps.racing.building import build_lanes
 from mkldash.apps.racing.lanes import Lane
 from mkldash.apps.racing.schedule import AXES, Axis, most_behind, stride
 from mkldash.apps.racing.state import RaceState
-from mkldash.experiments.choices import Choices
-from mkldash.experiments.workload import Cancelled, Workload, prepare
+from mkldash.experiments.workload import Cancelled
 from mkldash.streaming.control import Control
-from mkldash.streaming.session import BUILD_SLOTS
 
 __all__ = ["Race"]
 
@@ -218,9 +217,7 @@ class Race:
                 if not kept and lane.session is not None:
                     lane.session.stop()
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._work, name="mkldash-race", daemon=True
-                )
+                self._thread = threading.Thread(target=self._work, name="mkldash-race", daemon=True)
                 self._thread.start()
             self._cond.notify_all()
         self._on_change()
@@ -275,16 +272,15 @@ class Race:
             return 0.002  # the page is being drawn
         for lane in self.lanes:
             if lane.waits and self._may_begin(lane):
-                return lambda lane=lane: self._begin(lane)
+                return functools.partial(self._begin, lane)
         axis = self.axis
         standings = [lane.standing(axis) for lane in self.lanes]
         behind = most_behind(standings, axis.value(self._frontier))
         unscored = self._unscored(axis)
         if behind is not None and (unscored is None or not unscored.ended):
-            lane = self.lanes[behind]
-            return lambda: self._advance(lane, axis)
+            return functools.partial(self._advance, self.lanes[behind], axis)
         if unscored is not None:
-            return lambda: self._score(unscored, axis)
+            return functools.partial(self._score, unscored, axis)
         return self._move_cursor() if self.playing else None
 
     def _move_cursor(self) -> float | Callable[[], None]:
@@ -306,8 +302,8 @@ class Race:
         parent = self._parent(lane)
         if parent is None:
             return True
-        iterations = parent.columns().get("iteration", ())
-        return parent.ended or (len(iterations) > 0 and iterations[-1] >= lane.spec.at)
+        newest = parent.standing(AXES["iteration"]).newest
+        return parent.ended or newest >= lane.spec.at
 
     def _parent(self, lane: Lane) -> Lane | None:
         return next((x for x in self.lanes if x.spec.letter == lane.spec.parent), None)
@@ -329,35 +325,24 @@ class Race:
             while not session.wait(0.1) and not self._closed:
                 pass
 
+    def _wanted(self, lane: Lane, axis: Axis) -> int:
+        at_end = self.playing and lane.ended and not self.over
+        if self.playing and not at_end and self._clock() - lane.scored_at < SCORED_EVERY:
+            return -1
+        return lane.unscored(axis, self.cursor, at_end=at_end)
+
     def _unscored(self, axis: Axis) -> Lane | None:
-        """A lane whose score is wanted at the cursor."""
-        now = self._clock()
-        for lane in self.lanes:
-            row = lane.row(axis, self.cursor)
-            session = lane.session
-            if session is None or row < 0 or session.score_error is not None:
-                continue
-            if lane.ended and self.over is False and self.playing:
-                row = len(session.trace) - 1  # its answer, once
-            elif self.playing and now - lane.scored_at < SCORED_EVERY:
-                continue
-            if not session.trace.has_values(row):
-                return lane
-        return None
+        return next((lane for lane in self.lanes if self._wanted(lane, axis) >= 0), None)
 
     def _score(self, lane: Lane, axis: Axis) -> None:
-        session = lane.session
-        assert session is not None
+        row = self._wanted(lane, axis)
+        if row < 0 or lane.session is None:
+            return
         lane.scored_at = self._clock()
-        row = lane.row(axis, self.cursor)
-        if lane.ended and self.over is False and self.playing:
-            row = len(session.trace) - 1
         with self._turn:
-            session.want(row)
-            while not session.wait(0.1) and not self._closed:
+            lane.session.want(row)
+            while not lane.session.wait(0.1) and not self._closed:
                 pass
-        if not session.trace.has_values(row) and session.score_error is None:
-            lane.scored_at = float("inf")  # nobody answers: not asked again
 
     # -- inside: building ------------------------------------------------------
 
@@ -367,14 +352,12 @@ class Race:
             state, fresh = self.state, self._fresh
             self._pending = self._fresh = False
             self._preparing = control = Control(None)
-        old = {lane.spec.letter: lane for lane in self.lanes}
         kept = {
-            letter: lane
-            for letter, lane in old.items()
-            if not fresh and state.same_lane(self.shown_state, letter)
+            lane.spec.letter: lane
+            for lane in self.lanes
+            if not fresh and state.same_lane(self.shown_state, lane.spec.letter)
         }
-        dropped = [lane for letter, lane in old.items() if letter not in kept]
-        self._end(dropped)
+        self._end([lane for lane in self.lanes if lane.spec.letter not in kept])
         try:
             lanes = self._build(state, kept, control)
         except Cancelled:
@@ -406,60 +389,13 @@ class Race:
                 thread.join(0.1)
         self._ending = []
 
-    def _build(
-        self, state: RaceState, kept: dict[str, Lane], control: Control
-    ) -> tuple[Lane, ...]:
-        """Lanes of `state`; those of one problem share one workload."""
-        shared: dict[Choices, Workload | str] = {}
-        lanes = []
-        for spec in state.lanes:
-            lane = kept.get(spec.letter)
-            if lane is None:
-                lane = Lane(spec, state.label(spec))
-                try:
-                    lane.choices = state.choices_of(spec)
-                except ValueError as problem:
-                    lane.error = str(problem)
-            lanes.append(lane)
-            if lane.choices is not None and lane.workload is not None:
-                shared[_without_solver(lane.choices)] = lane.workload
-        for lane in lanes:
-            if lane.choices is None or lane.workload is not None:
-                continue
-            problem = _without_solver(lane.choices)
-            if problem not in shared:
-                shared[problem] = self._prepare(problem, control)
-            found = shared[problem]
-            if isinstance(found, str):
-                lane.error = found
-            else:
-                lane.workload = found
-        return tuple(lanes)
-
-    def _prepare(self, choices: Choices, control: Control) -> Workload | str:
-        """A problem that is ready to solve, or why it cannot be."""
-
+    def _build(self, state: RaceState, kept: dict[str, Lane], control: Control) -> tuple[Lane, ...]:
         def say(sentence: str) -> None:
             self.stage = sentence
             self._on_change()
 
-        def cancelled() -> bool:
-            return bool(control.cancel[0]) or self._closed
-
-        ticket = control.take(BUILD_SLOTS, lambda: not cancelled())
-        if ticket is None:
-            raise Cancelled("cancelled before solving")
-        try:
-            return prepare(choices, progress=say, cancelled=cancelled)
-        except (ValueError, MemoryError) as problem:
-            return str(problem)
-        finally:
-            BUILD_SLOTS.release(ticket)
+        return build_lanes(state, kept, control, say, lambda: self._closed)
 
 
 def _nothing() -> None:
     """The cursor has moved; there is nothing else to do."""
-
-
-def _without_solver(choices: Choices) -> Choices:
-    return dataclasses.replace(choices, solver=None, solver_options=())  # type: ignore[arg-type]

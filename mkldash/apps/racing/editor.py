@@ -23,6 +23,10 @@ from mkldash.solvers import available_solvers
 __all__ = ["Editor", "solvers_that_take"]
 
 
+#: Fields side by side, as many as there is room for.
+_FITTING = "repeat(auto-fill, minmax(min(100%, 230px), 1fr))"
+
+
 def solvers_that_take(state: RaceState, problem: str) -> tuple[dict[str, str], dict[str, str]]:
     """Titles of the solvers that take a problem, and reasons of those that do not, by name."""
     kinds = available_solvers()
@@ -115,8 +119,7 @@ class Editor:
         self._body[:] = [
             pn.Column(
                 *parts, sizing_mode="stretch_width", margin=0,
-                styles={"display": "grid", "gap": "0 8px",
-                        "grid-template-columns": "repeat(auto-fill, minmax(min(100%, 230px), 1fr))"},
+                styles={"display": "grid", "gap": "0 8px", "grid-template-columns": _FITTING},
             )
         ]  # fmt: skip
         self._cannot.object = _reasons(cannot)

@@ -78,7 +78,7 @@ def script(state: RaceState) -> str:
         "from mkldash.solvers.driver import solve\n\n"
         f"# letter: choices, the lane that it branched from, the iteration there\nlanes = {{\n"
         f"{''.join(lanes)}}}\n"
-        "results, works = {}, {}\n"
+        "results, works, starts = {}, {}, {}\n"
         "for letter, (choices, parent, at) in lanes.items():\n"
         "    work = works[letter] = prepare(choices)\n"
         "    start = None\n"
@@ -86,10 +86,11 @@ def script(state: RaceState) -> str:
         "        steps = works[parent].solver.iterate(works[parent].problem, starts[parent])\n"
         "        start = next(s for s in steps if s.iteration == at)\n"
         "    starts[letter] = start\n"
-        "    result = results[letter] = solve(work.solver, work.problem, start=start, stop=work.stop)\n"
+        "    result = solve(work.solver, work.problem, start=start, stop=work.stop)\n"
+        "    results[letter] = result\n"
         "    print(letter, work.solver.title, result.status.value, result.gap,\n"
         "          result.iterations, result.inner_solves, result.seconds)\n"
-    ).replace("results, works = {}, {}\n", "results, works, starts = {}, {}, {}\n")
+    ).replace("results, works, starts = {}, {}, {}\n", "results, works, starts = {}, {}, {}\n")
 
 
 def _lane(state: RaceState, spec: LaneSpec) -> str:

@@ -51,6 +51,11 @@ class Lane:
     scored_at: float = -1e9
 
     @property
+    def named(self) -> str:
+        """Its letter and what it is called."""
+        return f"{self.spec.letter.upper()} {self.label}"
+
+    @property
     def waits(self) -> bool:
         """Whether it has not begun: the lane that it branches from is not there yet."""
         return self.session is None and not self.error
@@ -105,6 +110,14 @@ class Lane:
     def row(self, axis: Axis, place: int) -> int:
         """Its row at a place of an axis; -1 before the first."""
         return row_at(self.values(axis), axis.value(place))
+
+    def unscored(self, axis: Axis, place: int, *, at_end: bool) -> int:
+        """Row whose score is missing, at a place or at its end; -1: none."""
+        session = self.session
+        if session is None or session.score_error is not None:
+            return -1
+        row = len(session.trace) - 1 if at_end else self.row(axis, place)
+        return -1 if row < 0 or session.trace.has_values(row) else row
 
     # -- beginning -------------------------------------------------------------
 

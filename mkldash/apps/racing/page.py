@@ -9,29 +9,24 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 
 from mkldash.apps import ui
-from mkldash.apps.components import Board, LaneTable, PlayerBar, Recipe
-from mkldash.apps.log import Log
+from mkldash.apps.components import Board, LaneTable, PlayerBar
 from mkldash.apps.phrases import for_page
 from mkldash.apps.pump import Pump
-from mkldash.apps.racing import exports
 from mkldash.apps.racing.conductor import Race
 from mkldash.apps.racing.controls import Controls
+from mkldash.apps.racing.diary import Diary
 from mkldash.apps.racing.editor import Editor
-from mkldash.apps.racing.lanes import Lane
-from mkldash.apps.racing.pictures import Pictures
-from mkldash.apps.racing.schedule import AXES, FIRST_SECONDS, PER_DECADE
+from mkldash.apps.racing.pictures import Pictures, curve_of
+from mkldash.apps.racing.schedule import FIRST_SECONDS, PER_DECADE
 from mkldash.apps.racing.state import LaneSpec, RaceState
 from mkldash.apps.racing.words import RaceReport, tell
 from mkldash.apps.table_controls import read_ahead
 from mkldash.datasets.tables import check_upload
 from mkldash.errors import InputError
 from mkldash.streaming.courtesy import COURTESY
-from mkldash.views._lanes import Curve
 
 __all__ = ["COLUMNS", "RacePage"]
 
@@ -62,7 +57,9 @@ class RacePage:
         Recorded comparisons that may be opened.
     """
 
-    def __init__(self, title: str, query: str = "", folders: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, title: str, query: str = "", folders: Mapping[str, Any] | None = None
+    ) -> None:
         self._opened = COURTESY.begin()
         self._title = title
         state, notes = RaceState.from_query(query)
@@ -80,8 +77,8 @@ class RacePage:
         self.controls = Controls(
             state, self._choose, self._take_table, self._act, {} if folders is None else folders
         )
-        self.log = Log()
-        self.recipe = Recipe(sizing_mode="stretch_width")
+        self.diary = Diary(self.race)
+        self.log = self.diary.log
         self.pump = Pump(
             self._draw, on_leave=self.race.hold, on_return=self._return,
             on_error=self._failed_frame,
@@ -91,8 +88,6 @@ class RacePage:
         self._last: RaceReport | None = None
         self._drawn: Any = None
         self._later: asyncio.TimerHandle | None = None
-        self._told: set[tuple[int, str, str]] = set()
-        self._recipe_of: tuple[int, RaceState] | None = None
         for note in notes:
             self.log.say(note)
 
@@ -100,16 +95,7 @@ class RacePage:
 
     def page(self) -> Any:
         """The page; the race begins when the browser has loaded it."""
-        save = pmui.FileDownload(
-            callback=lambda: exports.as_csv(self.race), filename="mkldash-race.csv",
-            label="Download the numbers of all lanes (CSV)", variant="outlined", size="small",
-            margin=(4, 8),
-        )  # fmt: skip
-        notes = ui.card(
-            ui.heading("What happened"), self.log.layout, save, self.recipe, name="log"
-        )
-        notes.styles = {**notes.styles, "grid-column": "1 / -1"}
-        self.pictures.layout.append(notes)
+        self.pictures.layout.append(self.diary.card())
         main = pn.Column(
             ui.card(self.board, self.bar, self.table, name="player"),
             self.editor.layout,
@@ -281,7 +267,7 @@ class RacePage:
         if key == self._drawn:
             return
         self._drawn = key
-        curves = [_curve(lane, race) for lane in lanes if lane.session is not None]
+        curves = [curve_of(lane, axis, place) for lane in lanes if lane.session is not None]
         self.pictures.draw(
             curves, tol=race.shown_state.first["tol"] if lanes else None,
             hidden=race.state.hidden, axis=race.state.axis,
@@ -297,13 +283,14 @@ class RacePage:
                 continue
             snapshot = lane.session.trace.peek(row)
             if snapshot is None:
-                lane.session.want(row)
+                if not race.playing:
+                    lane.session.want(row)  # computed again; no lane runs meanwhile
                 continue
             found[lane.spec.letter] = snapshot.best.weights
             work = lane.workload
             if work is not None and work.problem.has_family:
                 features = tuple(work.family.base_names)
-        names = {lane.spec.letter: _named(lane) for lane in race.lanes}
+        names = {lane.spec.letter: lane.named for lane in race.lanes}
         self.pictures.draw_weights(found, names, features)
 
     def _draw_player(self) -> None:
@@ -371,52 +358,11 @@ class RacePage:
         return "?" + self.race.state.to_query()
 
     def _draw_slowly(self) -> None:
-        query, race = self._query(), self.race
+        query = self._query()
         if query != self.board.query:
             self.board.query = query
-        for lane in race.lanes:
-            self._log_lane(lane)
-        made = (race.started, race.shown_state)
-        if made != self._recipe_of and race.started:
-            self._recipe_of = made
-            self.recipe.param.update(
-                command=exports.commands(race.shown_state),
-                python=exports.script(race.shown_state),
-                note=exports.note(race.shown_state),
-            )
-        self.log.write()
-
-    def _log_lane(self, lane: Lane) -> None:
-        """How a lane began and ended, each once."""
-        told = {"failed": lane.failed}
-        if lane.session is not None and lane.session.status is not None:
-            told["end"] = lane.session.status.sentence
-        if lane.workload is not None:
-            told["notes"] = " ".join(lane.workload.notes)
-        for what, words in told.items():
-            whose = 0 if what == "notes" else id(lane)
-            if words and (whose, what, words) not in self._told:
-                self._told.add((whose, what, words))
-                name = "" if what == "notes" else f"{_named(lane)}:"
-                self.log.say(for_page(words), name)
+        self.diary.follow()
 
     def _failed_frame(self, problem: Exception) -> None:
         with self.pump.writing():
             self.board.alert = f"A picture could not be drawn: {problem}"
-
-
-def _named(lane: Lane) -> str:
-    return f"{lane.spec.letter.upper()} {lane.label}"
-
-
-def _curve(lane: Lane, race: Race) -> Curve:
-    columns = lane.columns()
-    along = {
-        axis.column: np.asarray(columns.get(axis.column, ()), dtype=np.float64)
-        for axis in AXES.values()
-    }
-    return Curve(
-        key=lane.spec.letter, name=_named(lane),
-        gap=np.asarray(columns.get("gap", ()), dtype=np.float64), along=along,
-        k=lane.row(race.axis, race.cursor), ended=lane.ended,
-    )  # fmt: skip

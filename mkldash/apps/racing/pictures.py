@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import panel as pn
 
 from mkldash.apps import ui
 from mkldash.apps.components import CardHead
+from mkldash.apps.racing.lanes import Lane
 from mkldash.apps.racing.palette import colour_of
-from mkldash.apps.racing.schedule import AXES
+from mkldash.apps.racing.schedule import AXES, Axis
 from mkldash.apps.racing.state import LETTERS
 from mkldash.kernels.weights import Weights
 from mkldash.views._lane_weights import WeightsFigure, read_weights
 from mkldash.views._lanes import Curve, GapFigure, gap_axis, read_gaps
 
-__all__ = ["Pictures"]
+__all__ = ["Pictures", "curve_of"]
 
 _GAP = (
     "How far each lane's answer is from the best possible, at most: the relative gap of its two "
@@ -76,7 +78,9 @@ class Pictures:
             self.figures[spec.axis] = made
             cards.append(self._card(f"race-{spec.axis}", spec.title, spec.caption, made.plot))
         self.weights = WeightsFigure("race-weights", lanes)
-        card = self._card("race-weights", "Kernel weights side by side", _WEIGHTS, self.weights.plot)
+        card = self._card(
+            "race-weights", "Kernel weights side by side", _WEIGHTS, self.weights.plot
+        )
         card.styles = {**card.styles, "grid-column": "1 / -1"}
         self._cards = dict(zip((*self.figures, "weights"), (*cards, card), strict=True))
         self.layout = ui.grid(*cards, card, least=380)
@@ -121,9 +125,7 @@ class Pictures:
     ) -> None:
         """All gap figures, with the cursor in that of the race's own axis."""
         info = read_gaps(curves, tol)
-        keys = [
-            [curve.name, *_line(curve.key), curve.key not in hidden] for curve in curves
-        ]
+        keys = [[curve.name, *_line(curve.key), curve.key not in hidden] for curve in curves]
         for name, made in self.figures.items():
             made.draw(info, hidden, cursor if name == axis else None)
             head = self.heads[f"race-{name}"]
@@ -181,6 +183,23 @@ class Pictures:
         opacity = "0.4" if stale else "1"
         if self.layout.styles.get("opacity") != opacity:
             self.layout.styles = {**self.layout.styles, "opacity": opacity}
+
+
+def curve_of(lane: Lane, axis: Axis, place: int) -> Curve:
+    """What a lane has to draw, with its row at a place of an axis."""
+    columns = lane.columns()
+    along = {
+        other.column: np.asarray(columns.get(other.column, ()), dtype=np.float64)
+        for other in AXES.values()
+    }
+    return Curve(
+        key=lane.spec.letter,
+        name=lane.named,
+        gap=np.asarray(columns.get("gap", ()), dtype=np.float64),
+        along=along,
+        k=lane.row(axis, place),
+        ended=lane.ended,
+    )
 
 
 def _line(letter: str) -> tuple[str, list[int]]:

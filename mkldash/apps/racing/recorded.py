@@ -124,7 +124,9 @@ class RecordedPage:
         axis.param.watch(lambda e: self._choose("axis", e.new), "value")
         parts = [ui.heading("First by"), axis, ui.heading("Recorded comparison")]
         if len(self._folders) > 1 and self.name in self._folders:
-            folder = pmui.Select(label="Folder", options=list(self._folders), value=self.name, **small)
+            folder = pmui.Select(
+                label="Folder", options=list(self._folders), value=self.name, **small
+            )
             folder.param.watch(lambda e: self._open(e.new), "value")
             parts.append(folder)
         names = {"data": "Data set", "eta": "η", "rho": "ρ"}
@@ -180,6 +182,7 @@ class RecordedPage:
         repeats = max((len(series.runs) for series in found), default=0)
         runs = sum(len(series.runs) for series in found)
         more = f" {left} more series are not drawn; filter them." if left > 0 else ""
+        told = f"Medians and ranges of {repeats} repeats." if repeats > 1 else "One run of each."
         problems = {series.group for series in found}
         if len(problems) > 1:
             more += (
@@ -188,7 +191,7 @@ class RecordedPage:
             )
         self.board.param.update(
             sentence=f"{runs} recorded runs of {self.name}: {self._first(found)}", tone="ended",
-            more=(f"Medians and ranges of {repeats} repeats." if repeats > 1 else "One run of each.") + more,
+            more=told + more,
             facts={"state": "recorded"}, query="?" + self._query(), alert=self.board.alert,
         )  # fmt: skip
 
@@ -205,15 +208,13 @@ class RecordedPage:
         done.sort(key=lambda s: s.spread(name[self._axis]).median)
         if not done:
             return "no series was certified in all its repeats."
-        told = [
-            f"{s.label} {axis.said(s.spread(name[self._axis]).median)}" for s in done[:4]
-        ]
+        told = [f"{s.label} {axis.said(s.spread(name[self._axis]).median)}" for s in done[:4]]
         return "certified in every repeat, medians: " + ", ".join(told) + "."
 
     def _draw(self, found: list[Series]) -> None:
         lanes = list(zip(LETTERS, found, strict=False))
-        tols = {run.get("tol") for series in found for run in series.runs} - {None}
-        tol = float(min(tols)) if tols else None  # type: ignore[type-var]
+        tols = [float(run["tol"]) for x in found for run in x.runs if run.get("tol")]
+        tol = min(tols, default=None)
         for name, axis in AXES.items():
             curves = []
             for letter, series in lanes:

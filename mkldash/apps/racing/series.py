@@ -150,9 +150,9 @@ def gap_spread(series: Series, axis: Axis) -> tuple[Array, Array, Array, Array]:
     places = np.unique(np.concatenate([x for x, _ in traces]))
     places = places[thin(len(places), MOST_PLACES)]
     table = np.full((len(traces), len(places)), np.inf)
-    for i, (x, gaps) in enumerate(traces):
+    for i, (x, known) in enumerate(traces):
         rows = np.searchsorted(x, places, side="right") - 1
-        table[i, rows >= 0] = gaps[rows[rows >= 0]]
+        table[i, rows >= 0] = known[rows[rows >= 0]]
     # Where less than half of the repeats have begun there is no median to speak of.
     median = np.median(table, axis=0)
     return places, median, table.min(axis=0), table.max(axis=0)

@@ -76,9 +76,7 @@ class Reading(NamedTuple):
 
 def readings(race: Race) -> list[Reading]:
     """All lanes at the cursor."""
-    return [
-        read_lane(lane, race.axis, race.cursor, playing=race.playing) for lane in race.lanes
-    ]
+    return [read_lane(lane, race.axis, race.cursor, playing=race.playing) for lane in race.lanes]
 
 
 def read_lane(lane: Lane, axis: Axis, place: int, *, playing: bool) -> Reading:
@@ -99,17 +97,15 @@ def read_lane(lane: Lane, axis: Axis, place: int, *, playing: bool) -> Reading:
     return found._replace(
         k=k,
         gap=float(gaps[k]),
-        **{
-            name: _cell(columns, column, k)
-            for name, column in (
-                ("upper", "upper"), ("iteration", "iteration"), ("solves", "inner_solves"),
-                ("seconds", "elapsed"), ("kernels", "active_kernels"),
-            )
-        },
+        upper=_cell(columns, "upper", k),
+        iteration=_cell(columns, "iteration", k),
+        solves=_cell(columns, "inner_solves", k),
+        seconds=_cell(columns, "elapsed", k),
+        kernels=_cell(columns, "active_kernels", k),
         score=latest(np.asarray(columns.get("test_score", [math.nan]), dtype=np.float64), k),
         reached=_cell(columns, axis.column, int(met[0])) if met.size else math.nan,
         certified=bool(met.size and met[0] <= k),
-    )  # fmt: skip
+    )
 
 
 def _cell(columns: Mapping[str, NDArray[Any]], name: str, k: int) -> float:
@@ -154,7 +150,7 @@ def badges(found: Sequence[Reading], axis: Axis) -> dict[str, str]:
     groups: dict[str, list[Reading]] = {}
     for reading in runners:
         groups.setdefault("" if axis.logarithmic else reading.group, []).append(reading)
-    marked = {}
+    marked: dict[str, str] = {}
     for group in groups.values():
         if len(group) < 2:
             continue

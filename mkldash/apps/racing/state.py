@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from mkldash.apps.choice import Choice, solver_defaults, solver_options
 from mkldash.apps.offers import COSMETIC, TABLE, choices_of
-from mkldash.apps.racing.schedule import AXES
 from mkldash.apps.state import OPTION, AppState
 from mkldash.datasets.cards import available
 from mkldash.experiments.choices import Choices
@@ -21,7 +19,8 @@ from mkldash.problems.problem import Problem
 from mkldash.solvers import available_solvers
 
 __all__ = [
-    "LETTERS", "MOST_LANES", "SHARED", "LaneSpec", "RaceState", "own_choices", "reason_against",
+    "FIRST_DATA", "LETTERS", "MOST_LANES", "PROBLEM_OF_TASK", "SHARED", "LaneSpec", "RaceState",
+    "own_choices", "reason_against",
 ]  # fmt: skip
 
 #: Names of the lanes, in the URL and on screen; each has a colour.
@@ -32,11 +31,11 @@ MOST_LANES = len(LETTERS)
 SHARED = ("data", "train_fraction", "seed", "tol", "max_iter")
 
 #: What a race opens on.
-_FIRST: Mapping[str, str] = MappingProxyType(
+FIRST_DATA: Mapping[str, str] = MappingProxyType(
     {"binary": "ionosphere", "regression": "known-products"}
 )
 
-_PROBLEM_OF_TASK: Mapping[str, str] = MappingProxyType(
+PROBLEM_OF_TASK: Mapping[str, str] = MappingProxyType(
     {"binary": "elastic-net", "regression": "products"}
 )
 
@@ -95,10 +94,10 @@ class RaceState:
     @classmethod
     def default(cls, data: str | None = None) -> RaceState:
         """All solvers of the first problem that takes the data."""
-        name = _FIRST["binary"] if data is None else data
+        name = FIRST_DATA["binary"] if data is None else data
         card = available().get(name)
         task = "binary" if card is None else card.task
-        main = find_problem(_PROBLEM_OF_TASK[task])
+        main = find_problem(PROBLEM_OF_TASK[task])
         bases = {}
         for problem in takers(task):
             base = AppState.default(problem).change(data=name)
@@ -189,7 +188,7 @@ class RaceState:
         if letter is None:
             raise ValueError(f"there is room for {MOST_LANES} lanes; remove one first")
         spec = LaneSpec(letter, problem, solver, **more)
-        self._check(spec)
+        self.check(spec)
         lanes = tuple(sorted((*self.lanes, spec), key=lambda lane: LETTERS.index(lane.letter)))
         return dataclasses.replace(self, lanes=lanes)
 
@@ -226,7 +225,14 @@ class RaceState:
             state, lanes=tuple(dataclasses.replace(lane, solver=n) for lane, n in lanes)
         )
 
-    def _check(self, spec: LaneSpec) -> None:
+    def check(self, spec: LaneSpec) -> None:
+        """Refuse a lane that does not exist.
+
+        Raises
+        ------
+        ValueError
+            With a sentence.
+        """
         if spec.solver not in available_solvers():
             raise ValueError(f"there is no solver called {spec.solver!r}")
         if spec.problem not in self.bases:
@@ -288,113 +294,16 @@ class RaceState:
 
     def to_query(self) -> str:
         """The whole race as a URL query, without the question mark."""
-        base = self.first
-        pairs = [(name, base.choice(name).write(base[name])) for name in SHARED]
-        pairs += [("axis", self.axis), ("speed", f"{self.speed:g}")]
-        for problem in self.problems:
-            state = self.bases[problem]
-            told = [(c, state[c.name]) for c in own_choices(problem)]
-            told += [
-                (c, state[c.name]) for c in choices_of(problem)
-                if c.name in TABLE and state[c.name] != c.default
-            ]  # fmt: skip
-            pairs.append((problem, "~".join(f"{c.name}:{_written(c, v)}" for c, v in told)))
-        pairs += [(lane.letter, self._written(lane)) for lane in self.lanes]
-        if self.hidden:
-            pairs.append(("hide", "".join(sorted(self.hidden))))
-        return urlencode(pairs, safe=":~")
+        from mkldash.apps.racing.address import to_query
 
-    def _written(self, spec: LaneSpec) -> str:
-        named = {c.name: c for c in choices_of(spec.problem)}
-        options = {o.name: o for o in solver_options(spec.solver)}
-        parts = [spec.problem, spec.solver]
-        parts += [f"{OPTION}{n}:{_written(options[OPTION + n], v)}" for n, v in spec.options]
-        parts += [f"{name}:{_written(named[name], value)}" for name, value in spec.overrides]
-        if spec.parent is not None:
-            parts.append(f"from:{spec.parent}{spec.at}")
-        return "~".join(parts)
+        return to_query(self)
 
     @classmethod
     def from_query(cls, query: str) -> tuple[RaceState, tuple[str, ...]]:
         """The race of a link, and a sentence for each part that cannot be used."""
-        pairs = dict(parse_qsl(query.lstrip("?"), keep_blank_values=True))
-        pairs.pop("theme", None)
-        notes: list[str] = []
-        state = cls._opened(pairs.pop("data", None), notes)
-        state = state._read_shared(pairs, notes)
-        for problem in [name for name in pairs if name in state.bases]:
-            for name, text in _parts(pairs.pop(problem)):
-                state = _noted(notes, state, lambda s, p=problem, n=name, t=text: s.tune(
-                    p, n, s.bases[p].choice(n).read(unquote(t))
-                ))  # fmt: skip
-        letters = [name for name in pairs if name in tuple(LETTERS)]
-        if letters:
-            state = dataclasses.replace(state, lanes=())
-            for letter in letters:
-                text = pairs.pop(letter)
-                state = _noted(notes, state, lambda s, x=letter, t=text: s._read_lane(x, t))
-            if not state.lanes:
-                state = state.with_all(_PROBLEM_OF_TASK[state.first.kind.task])
-        hidden = frozenset(pairs.pop("hide", "")) & {lane.letter for lane in state.lanes}
-        state = dataclasses.replace(state, hidden=hidden)
-        notes += [f"The link names {name!r}, which does not exist here; ignored." for name in pairs]
-        return state, tuple(notes)
+        from mkldash.apps.racing.address import from_query
 
-    @classmethod
-    def _opened(cls, data: str | None, notes: list[str]) -> RaceState:
-        if data is None or data in available():
-            return cls.default(data)
-        table = data.lower().endswith((".csv", ".txt", ".tsv", ".data"))
-        why = (
-            "was a table that only its owner has: upload it again" if table else "does not exist"
-        )
-        notes.append(f"The data set {data!r} {why}. Showing {_FIRST['binary']!r}.")
-        return cls.default()
-
-    def _read_shared(self, pairs: dict[str, str], notes: list[str]) -> RaceState:
-        state = self
-        for name in [n for n in SHARED if n in pairs]:
-            text = pairs.pop(name)
-            state = _noted(notes, state, lambda s, n=name, t=text: s.change(
-                n, s.first.choice(n).read(t)
-            ))  # fmt: skip
-        axis = pairs.pop("axis", state.axis)
-        if axis not in AXES:
-            notes.append(f"A race has no axis {axis!r}; using {state.axis}.")
-            axis = state.axis
-        text = pairs.pop("speed", f"{state.speed:g}")
-        try:
-            speed = float(state.first.choice("speed").read(text))
-        except ValueError as problem:
-            notes.append(f"{problem}; using {state.speed:g}.")
-            speed = state.speed
-        return dataclasses.replace(state, axis=axis, speed=speed)
-
-    def _read_lane(self, letter: str, text: str) -> RaceState:
-        problem, _, rest = text.partition("~")
-        solver, _, more = rest.partition("~")
-        if problem not in self.bases or solver not in available_solvers():
-            raise ValueError(
-                f"Lane {letter.upper()} of the link, {problem} by {solver}, does not exist here"
-            )
-        named = {c.name: c for c in (*choices_of(problem), *solver_options(solver))}
-        options, overrides, parent, at = [], [], None, 0
-        for name, value in _parts(more):
-            if name == "from":
-                parent, at = value[:1], int(value[1:])
-                if not any(lane.letter == parent for lane in self.lanes):
-                    raise ValueError(
-                        f"Lane {letter.upper()} of the link branched from a lane that is not there"
-                    )
-            elif name not in named:
-                raise ValueError(f"Lane {letter.upper()} of the link names {name!r}")
-            elif name.startswith(OPTION):
-                options.append((name.removeprefix(OPTION), named[name].read(unquote(value))))
-            else:
-                overrides.append((name, named[name].read(unquote(value))))
-        spec = LaneSpec(letter, problem, solver, tuple(options), tuple(overrides), parent, at)
-        self._check(spec)
-        return dataclasses.replace(self, lanes=(*self.lanes, spec))
+        return from_query(query)
 
 
 def own_choices(problem: str) -> Iterator[Choice]:
@@ -417,34 +326,14 @@ def reason_against(base: AppState, solver: str) -> str | None:
     asked = probe(base.problem, several, p)
     if not base.kind.has_family:
         weights = make_weight_set(base.kind, asked.bank.n_kernels, eta)
-        asked = Problem(asked.bank, asked.y, asked.loss, weights, float(base.values.get("rho", asked.rho)))
+        asked = Problem(
+            asked.bank, asked.y, asked.loss, weights, float(base.values.get("rho", asked.rho))
+        )
     return available_solvers()[solver]().supports(asked)
 
 
 def _on(base: AppState, data: str) -> AppState:
     return base.change(data=data)
-
-
-def _noted(notes: list[str], state: RaceState, change: Any) -> RaceState:
-    """`change` of `state`; where it cannot be, a note of why."""
-    try:
-        found: RaceState = change(state)
-        return found
-    except StopIteration:
-        notes.append("The link names a parameter that does not exist here; ignored.")
-    except ValueError as problem:
-        notes.append(f"{problem}; left out.")
-    return state
-
-
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    for part in filter(None, text.split("~")):
-        name, _, value = part.partition(":")
-        yield name, value
-
-
-def _written(choice: Choice, value: Any) -> str:
-    return quote(choice.write(value), safe=" ,+")
 
 
 def _short(name: str) -> str:

@@ -226,7 +226,9 @@ def _cells(reading: Reading, *, family: bool) -> list[str]:
     def whole(value: float) -> str:
         return "–" if math.isnan(value) else f"{value:,.0f}"
 
-    gap = "–" if math.isnan(reading.gap) else "∞" if math.isinf(reading.gap) else percent(reading.gap)
+    gap = (
+        "–" if math.isnan(reading.gap) else "∞" if math.isinf(reading.gap) else percent(reading.gap)
+    )
     if math.isnan(reading.score):
         score = "–"
     else:
@@ -240,7 +242,13 @@ def _cells(reading: Reading, *, family: bool) -> list[str]:
 def _seconds(value: float) -> str:
     if math.isnan(value):
         return "–"
-    return f"{1e3 * value:.2g} ms" if value < 0.01 else f"{value:.3f} s" if value < 10 else f"{value:.1f} s"
+    return (
+        f"{1e3 * value:.2g} ms"
+        if value < 0.01
+        else f"{value:.3f} s"
+        if value < 10
+        else f"{value:.1f} s"
+    )
 
 
 def _more(race: Race, found: Sequence[Reading]) -> str:
@@ -260,7 +268,9 @@ def _more(race: Race, found: Sequence[Reading]) -> str:
             "test score compare across them."
         )
     if any(not reading.comparable for reading in found):
-        parts.append("After a warm start costs count from there, so it takes no part in who is first.")
+        parts.append(
+            "After a warm start costs count from there, so it takes no part in who is first."
+        )
     ended = [r for r in found if r.over and not r.certified and r.tone != "failed"]
     if race.over and race.at_end and ended:
         parts.append("Not all were certified to the tolerance, so nobody is called first.")
