@@ -73,6 +73,8 @@ class Pump:
     fps : float
         Frames per second at most; fewer while many pages draw, so that ten of
         them leave the machine time to solve and to paint.
+    around : callable, optional
+        Makes a context that each frame is drawn and sent in; entering it may wait.
 
     Attributes
     ----------
@@ -91,8 +93,10 @@ class Pump:
         on_return: Callable[[], None],
         on_error: Callable[[Exception], None],
         fps: float = 20.0,
+        around: Callable[[], contextlib.AbstractAsyncContextManager[None]] | None = None,
     ) -> None:
         self._draw = draw
+        self._around = contextlib.nullcontext if around is None else around
         self._on_leave, self._on_return, self._on_error = on_leave, on_return, on_error
         self._interval = 1.0 / fps
         self._frame, self._ack = Range1d(start=0, end=0), Range1d(start=0, end=0)
@@ -182,7 +186,8 @@ class Pump:
             self._armed = False
             begun = time.monotonic()
             try:
-                self._one_frame()
+                async with self._around():
+                    self._one_frame()
             except Exception as problem:
                 # A pump that dies stops the picture without a word; tell, and go on.
                 _log.exception("a frame could not be drawn")
@@ -192,6 +197,11 @@ class Pump:
             self._drew_at = begun
             pause = self._interval * self.slowness
             await asyncio.sleep(max(0.0, pause - (time.monotonic() - begun)))
+
+    @property
+    def painted(self) -> bool:
+        """Whether the browser has painted a frame."""
+        return self._acked > 0
 
     @property
     def slowness(self) -> float:

@@ -1,5 +1,6 @@
 """Lock-step: the schedule as such, and lanes that really run."""
 
+import asyncio
 import dataclasses
 import math
 import threading
@@ -10,6 +11,7 @@ import pytest
 
 from mkldash.apps.racing import exports
 from mkldash.apps.racing.conductor import Race
+from mkldash.apps.racing.quiet import Quiet
 from mkldash.apps.racing.schedule import AXES, Standing, most_behind, row_at
 from mkldash.apps.racing.standings import Reading, badges, progress
 from mkldash.apps.racing.state import RaceState
@@ -27,7 +29,8 @@ def wait(condition, seconds=60.0):
 
 def golden(**changes):
     state = RaceState.default("golden").change("train_fraction", 1.0).change("tol", 1e-7)
-    state = state.tune("elastic-net", "bank", "golden")
+    state = dataclasses.replace(state.tune("elastic-net", "bank", "golden"), lanes=())
+    state = state.add("elastic-net", "block-coordinate")
     return dataclasses.replace(state, speed=1000.0, **changes)
 
 
@@ -199,6 +202,25 @@ def test_only_one_lane_computes_at_a_time(begin, monkeypatch):
     race = begin(small())
     wait(lambda: race.over)
     assert most == 1
+
+
+def test_the_page_is_drawn_between_two_turns_and_lanes_wait_for_it():
+    ready = False
+    quiet = Quiet(lambda: ready)
+    assert quiet.pause() is not None
+    ready = True
+    assert quiet.pause() is None
+
+    async def draw():
+        quiet.turn.acquire()
+        asyncio.get_running_loop().call_later(0.05, quiet.turn.release)
+        async with quiet.hush():
+            assert quiet.turn.locked()  # by the frame
+            assert quiet.pause() is not None
+        assert not quiet.turn.locked()
+        assert quiet.pause() is None
+
+    asyncio.run(draw())
 
 
 def test_a_branch_goes_on_or_starts_warm_and_the_old_one_stays(begin):

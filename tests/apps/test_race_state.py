@@ -1,5 +1,7 @@
 """A race as a value: who may run, its address, its script."""
 
+import dataclasses
+
 import pytest
 
 from mkldash.apps.racing import exports
@@ -8,7 +10,9 @@ from mkldash.experiments.problem_kinds import solvers_for
 
 
 def race():
+    """Two lanes of two problems."""
     state = RaceState.default("two-moons").tune("neighborhood", "rho", 7.0)
+    state = dataclasses.replace(state, lanes=()).add("elastic-net", "block-coordinate")
     return state.add("neighborhood", "level", options=(("tau", 0.3),))
 
 
@@ -70,7 +74,8 @@ def test_lanes_keep_their_letters_and_a_parent_stays():
 
 def test_the_script_gives_the_lanes_again(capsys):
     state = RaceState.default("golden").change("train_fraction", 1.0)
-    state = state.tune("elastic-net", "bank", "golden")
+    state = dataclasses.replace(state.tune("elastic-net", "bank", "golden"), lanes=())
+    state = state.add("elastic-net", "block-coordinate")
     state = state.add("elastic-net", "block-coordinate", parent="a", at=2)
     namespace = {}
     exec(exports.script(state), namespace)

@@ -7,15 +7,15 @@ is loaded, before the first lane begins.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from mkldash.apps.racing.building import build_lanes
 from mkldash.apps.racing.lanes import Lane
+from mkldash.apps.racing.quiet import Quiet
 from mkldash.apps.racing.schedule import AXES, Axis, most_behind, stride
 from mkldash.apps.racing.state import RaceState
 from mkldash.experiments.workload import Cancelled
@@ -31,9 +31,6 @@ SCORED_EVERY = 0.5
 #: Iterations that a lane which came late may make in one turn.
 CATCH_UP = 25
 
-#: Seconds that drawing waits for a turn to end.
-POLITE = 0.012
-
 
 class Race:
     """Lanes, and the one cursor that they share.
@@ -47,6 +44,8 @@ class Race:
         Called from any thread when there may be something new to draw.
     clock : callable
         Seconds; for the pace.
+    ready : callable
+        See `Quiet`.
     """
 
     def __init__(
@@ -55,7 +54,9 @@ class Race:
         on_change: Callable[[], None],
         *,
         clock: Callable[[], float] = time.monotonic,
+        ready: Callable[[], bool] = lambda: True,
     ) -> None:
+        self.quiet = Quiet(ready)
         self.state = state
         self.shown_state = state
         self.lanes: tuple[Lane, ...] = ()
@@ -66,8 +67,6 @@ class Race:
         self.stopped = False
         self._on_change, self._clock = on_change, clock
         self._cond = threading.Condition()
-        self._turn = threading.Lock()
-        self._hushed = False
         self._thread: threading.Thread | None = None
         self._pending = self._fresh = False
         self._preparing: Control | None = None
@@ -105,22 +104,11 @@ class Race:
         """Whether the cursor is where the lanes are."""
         return self.cursor >= self.last_place
 
-    @contextlib.contextmanager
-    def hush(self) -> Iterator[None]:
-        """While it is open no lane begins a turn; drawing costs no lane its time."""
-        self._hushed = True
-        taken = self._turn.acquire(timeout=POLITE)
-        try:
-            yield
-        finally:
-            self._hushed = False
-            if taken:
-                self._turn.release()
-
     # -- commands --------------------------------------------------------------
 
     def start(self) -> None:
         """Build everything and go; the lanes before are ended."""
+        self.quiet.begin()
         self._order(self.state, fresh=True)
 
     def adopt(self, state: RaceState) -> None:
@@ -268,8 +256,8 @@ class Race:
             return self._rebuild
         if self._held:
             return 0.5
-        if self._hushed:
-            return 0.002  # the page is being drawn
+        if (pause := self.quiet.pause()) is not None:
+            return pause
         for lane in self.lanes:
             if lane.waits and self._may_begin(lane):
                 return functools.partial(self._begin, lane)
@@ -320,7 +308,7 @@ class Race:
         assert session is not None
         short = axis.value(self._frontier) - max(lane.standing(axis).newest, 0.0)
         steps = int(min(CATCH_UP, max(1.0, short))) if axis.name == "iteration" else 1
-        with self._turn:
+        with self.quiet.turn:
             session.step(steps)
             while not session.wait(0.1) and not self._closed:
                 pass
@@ -339,7 +327,7 @@ class Race:
         if row < 0 or lane.session is None:
             return
         lane.scored_at = self._clock()
-        with self._turn:
+        with self.quiet.turn:
             lane.session.want(row)
             while not lane.session.wait(0.1) and not self._closed:
                 pass

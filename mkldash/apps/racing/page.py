@@ -63,7 +63,7 @@ class RacePage:
         self._opened = COURTESY.begin()
         self._title = title
         state, notes = RaceState.from_query(query)
-        self.race = Race(state, self._knock)
+        self.race = Race(state, self._knock, ready=lambda: self.pump.painted)
         self.board = Board(sizing_mode="stretch_width", margin=(4, 6), note=" ".join(notes))
         self.bar = PlayerBar(speed=state.speed, sizing_mode="stretch_width", margin=(4, 6))
         self.bar.on_message = self._command
@@ -82,6 +82,7 @@ class RacePage:
         self.pump = Pump(
             self._draw, on_leave=self.race.hold, on_return=self._return,
             on_error=self._failed_frame,
+            around=self.race.quiet.hush,
         )  # fmt: skip
         self.pictures.figures["iteration"].plot.tags = self.pump.models
         self._numbers_at = self._spoken_at = self._slow_at = 0.0
@@ -244,15 +245,14 @@ class RacePage:
 
     def _draw(self) -> bool:
         """One frame; called by the pump only."""
-        with self.race.hush():
-            now = time.monotonic()
-            self._draw_pictures()
-            self._draw_player()
-            self._draw_words(now)
-            if now - self._slow_at >= SLOW_EVERY:
-                self._slow_at = now
-                self._draw_slowly()
-            self._wake_later()
+        now = time.monotonic()
+        self._draw_pictures()
+        self._draw_player()
+        self._draw_words(now)
+        if now - self._slow_at >= SLOW_EVERY:
+            self._slow_at = now
+            self._draw_slowly()
+        self._wake_later()
         return False
 
     def _draw_pictures(self) -> None:

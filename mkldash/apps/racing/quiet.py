@@ -1,0 +1,64 @@
+"""Either a lane computes or the page is drawn, so that drawing costs no lane its time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+
+__all__ = ["Quiet"]
+
+#: Seconds that drawing waits for a turn to end, and the first turn for the page.
+POLITE, PATIENT = 1.0, 4.0
+
+
+class Quiet:
+    """Turns of the lanes, and frames of the page between them.
+
+    Beside a busy interpreter every short call of a solver waits for its turn: an
+    iteration of 20 ms was seen to take a second.
+
+    Parameters
+    ----------
+    ready : callable
+        Whether the page is there: a browser that still builds it slows the first turns.
+
+    Attributes
+    ----------
+    turn : Lock
+        Held while a lane computes.
+    """
+
+    def __init__(self, ready: Callable[[], bool]) -> None:
+        self.turn = threading.Lock()
+        self._ready = ready
+        self._wanted = False
+        self.begin()
+
+    def begin(self) -> None:
+        """A race begins: wait for the page again."""
+        self._until = time.monotonic() + PATIENT
+
+    def pause(self) -> float | None:
+        """Seconds for which no lane may take a turn; None: it may."""
+        if self._wanted:
+            return 0.002
+        return 0.02 if not self._ready() and time.monotonic() < self._until else None
+
+    @contextlib.asynccontextmanager
+    async def hush(self) -> AsyncIterator[None]:
+        """While it is open no lane computes; a turn of more than `POLITE` seconds goes on."""
+        self._wanted, until = True, time.monotonic() + POLITE
+        taken = False
+        try:
+            while not taken and time.monotonic() < until:
+                taken = self.turn.acquire(blocking=False)
+                if not taken:
+                    await asyncio.sleep(0.002)
+            yield
+        finally:
+            self._wanted = False
+            if taken:
+                self.turn.release()
