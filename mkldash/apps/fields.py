@@ -67,7 +67,12 @@ class Field:
     def _span(self) -> tuple[float, float] | None:
         """Bounds that make a slider; wide ones are typed."""
         bounds = self.choice.bounds
-        if bounds is None or self.choice.infinite or bounds[1] - bounds[0] > 1.0:
+        if (
+            bounds is None
+            or self.choice.infinite
+            or self.choice.optional
+            or bounds[1] - bounds[0] > 1.0
+        ):
             return None
         return bounds if bounds[0] >= 0.0 and bounds[1] >= 0.1 else None
 

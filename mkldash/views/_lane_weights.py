@@ -147,6 +147,7 @@ class WeightsFigure:
             self._x.end = end
         if self._y.end != max(n, 1) * _STRIP:
             self._y.end = max(n, 1) * _STRIP
+            self.plot.height = 170 + 45 * max(n, 2)
         self._name(info)
 
     def _name(self, info: LaneWeights) -> None:

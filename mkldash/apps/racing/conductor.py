@@ -100,6 +100,11 @@ class Race:
         return bool(self.lanes) and not self.stale and all(lane.ended for lane in self.lanes)
 
     @property
+    def compiled_late(self) -> bool:
+        """Whether some lane's clock ran while code was compiled or loaded; once it is over."""
+        return self.over and self.quiet.loaded_late()
+
+    @property
     def at_end(self) -> bool:
         """Whether the cursor is where the lanes are."""
         return self.cursor >= self.last_place
@@ -297,10 +302,11 @@ class Race:
         return next((x for x in self.lanes if x.spec.letter == lane.spec.parent), None)
 
     def _begin(self, lane: Lane) -> None:
-        try:
-            lane.begin(self._parent(lane), self._on_change)
-        except Exception as problem:
-            lane.error = str(problem)
+        with self.quiet.off_clock():
+            try:
+                lane.begin(self._parent(lane), self._on_change)
+            except Exception as problem:
+                lane.error = str(problem)
 
     def _advance(self, lane: Lane, axis: Axis) -> None:
         """One turn of one lane; the others rest meanwhile."""
@@ -327,7 +333,7 @@ class Race:
         if row < 0 or lane.session is None:
             return
         lane.scored_at = self._clock()
-        with self.quiet.turn:
+        with self.quiet.turn, self.quiet.off_clock():
             lane.session.want(row)
             while not lane.session.wait(0.1) and not self._closed:
                 pass
@@ -358,6 +364,7 @@ class Race:
         was_over = bool(self.lanes) and all(lane.ended for lane in self.lanes)
         self.lanes, self.shown_state = lanes, state
         self.started += 1
+        self.quiet.count()
         if not kept:
             self.cursor = self._frontier = 0
             self.playing, self.stopped = True, False

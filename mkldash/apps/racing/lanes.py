@@ -141,7 +141,7 @@ class Lane:
                 return
             row, start = found
             self.warm = start.origin != Origin(solver.name, problem.key)
-        warm_up_once(solver, self.workload.storage, self.choices.kind)
+        warm_up_once(solver, self.workload.storage, self.choices.kind, problem.weight_set)
         history = None
         if start is not None and parent is not None and parent.session is not None:
             history = (parent.session.trace, row)

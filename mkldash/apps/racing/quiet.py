@@ -1,4 +1,4 @@
-"""Either a lane computes or the page is drawn, so that drawing costs no lane its time."""
+"""What keeps a lane's clock its own: drawing and loading of code between turns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from mkldash.experiments.warming import functions_loaded
 
 __all__ = ["Quiet"]
 
@@ -35,11 +37,30 @@ class Quiet:
         self.turn = threading.Lock()
         self._ready = ready
         self._wanted = False
+        self._loaded = 0
+        self._late: bool | None = None
         self.begin()
 
     def begin(self) -> None:
         """A race begins: wait for the page again."""
         self._until = time.monotonic() + PATIENT
+
+    def count(self) -> None:
+        """All lanes are there: from now on what is compiled or loaded may cost one its time."""
+        self._loaded, self._late = functions_loaded(), None
+
+    @contextlib.contextmanager
+    def off_clock(self) -> Iterator[None]:
+        """What is compiled or loaded while it is open is on no lane's clock."""
+        before = functions_loaded()
+        yield
+        self._loaded += functions_loaded() - before
+
+    def loaded_late(self) -> bool:
+        """Whether something was compiled or loaded on a lane's clock; counted once a race."""
+        if self._late is None:
+            self._late = functions_loaded() > self._loaded
+        return self._late
 
     def pause(self) -> float | None:
         """Seconds for which no lane may take a turn; None: it may."""

@@ -109,6 +109,17 @@ def _begin(race: Race, state: str) -> str:
     return "Stopped: " if race.stopped else ""
 
 
+def _apart(found: Sequence[Reading]) -> list[Reading]:
+    """With the letter before a label that several lanes of a problem have."""
+    labels = [(reading.problem, reading.label) for reading in found]
+    return [
+        reading._replace(label=f"{reading.letter.upper()} {reading.label}")
+        if labels.count(label) > 1
+        else reading
+        for label, reading in zip(labels, found, strict=True)
+    ]
+
+
 def sentence(found: Sequence[Reading], axis: Axis, *, tol: float, begin: str = "") -> str:
     """Who was certified after how much, and how far the others are.
 
@@ -122,7 +133,7 @@ def sentence(found: Sequence[Reading], axis: Axis, *, tol: float, begin: str = "
     """
     parts = []
     groups: dict[str, list[Reading]] = {}
-    for reading in found:
+    for reading in _apart(found):
         if reading.tone != "failed":
             groups.setdefault(reading.problem, []).append(reading)
     for problem, group in groups.items():
@@ -299,6 +310,11 @@ def _foot(race: Race) -> str:
     shape = ", ".join(f"{train:,} training and {test:,} test rows" for train, test in rows_)
     if not told:
         return ""
+    if race.compiled_late:
+        return (
+            f"{shape}; {told}. Code was compiled or loaded while a lane's clock ran, so the "
+            "seconds of this race are too many: Reset runs it again without that."
+        )
     return (
         f"{shape}; {told}, on nobody's clock. Seconds are each solver's own work: one lane "
         "computes at a time, compiled code was loaded before, and the clock rests while others "
