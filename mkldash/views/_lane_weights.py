@@ -152,26 +152,27 @@ class WeightsFigure:
 
     def _name(self, info: LaneWeights) -> None:
         """Letters of the lanes at the left, and of few kernels their names below."""
-        labels = (info.lanes, info.names if len(info.names) <= NAMED else ())
+        n, few = len(info.names), len(info.names) <= NAMED
+        told = f"{n} of {info.kept} kernels" if n < info.kept else f"{n} kernels"
+        words = "" if few else " (hover names them)"
+        label = f"{told} that carry weight, the heaviest first{words or _letters(info.names)}"
+        axis = self.plot.xaxis[0]
+        if axis.axis_label != label:
+            axis.axis_label = label
+        labels = (info.lanes, info.names if few else ())
         if labels == self._labels:
             return
         self._labels = labels
-        n = len(info.lanes)
-        y, x = self.plot.yaxis[0], self.plot.xaxis[0]
-        ticks = [(n - 1 - i) * _STRIP for i in range(n)]
+        ticks = [(len(info.lanes) - 1 - i) * _STRIP for i in range(len(info.lanes))]
         letters = {str(float(t)): key.upper() for t, key in zip(ticks, info.lanes, strict=True)}
-        y.ticker = FixedTicker(ticks=ticks)
-        y.formatter = CustomJSTickFormatter(
+        self.plot.yaxis[0].ticker = FixedTicker(ticks=ticks)
+        self.plot.yaxis[0].formatter = CustomJSTickFormatter(
             code="return names[String(tick.toFixed(1))] ?? ''", args={"names": letters}
         )
         names = cut_apart([short(name) for name in labels[1]])
-        x.ticker = FixedTicker(ticks=list(range(len(names))))
-        x.major_label_overrides = dict(enumerate(names))
-        x.major_label_orientation = 0.7 if names else "horizontal"
-        x.axis_label = (
-            "kernels, the heaviest first" + _letters(info.names) if names or not info.names
-            else f"{len(info.names)} kernels, the heaviest first (hover names them)"
-        )  # fmt: skip
+        axis.ticker = FixedTicker(ticks=list(range(len(names))))
+        axis.major_label_overrides = dict(enumerate(names))
+        axis.major_label_orientation = 0.7 if names else "horizontal"
 
     @staticmethod
     def describe(info: LaneWeights, labels: Mapping[str, str]) -> str:
