@@ -33,6 +33,7 @@ class Field:
 
     def __init__(self, choice: Choice, value: Any, tell: Callable[[Any], None]) -> None:
         self.choice, self._tell, self._quiet = choice, tell, False
+        self._moving = False
         self._log: LogSlider | None = None
         self.widgets = self._make()
         self.show(value)
@@ -86,7 +87,8 @@ class Field:
             widget.visible = visible
         typed = isinstance(widget, ui.TextField)
         shown = self.choice.write(value) if typed else value
-        if widget.value == shown:
+        # What a person moves is not written to: the echo would undo what is on its way.
+        if self._moving or widget.value == shown:
             return
         self._quiet = True
         try:
@@ -100,7 +102,7 @@ class Field:
     def _chosen(self, event: Any) -> None:
         if not self._quiet and event.new is not None:
             new = event.new
-            self._tell(round(new, 6) if isinstance(new, float) else new)
+            self._send(round(new, 6) if isinstance(new, float) else new)
 
     def _entered(self, event: Any) -> None:
         if self._quiet:
@@ -113,4 +115,11 @@ class Field:
             return
         if widget.error_state:
             widget.param.update(error_state=False, label=self.choice.label)
-        self._tell(value)
+        self._send(value)
+
+    def _send(self, value: Any) -> None:
+        self._moving = True
+        try:
+            self._tell(value)
+        finally:
+            self._moving = False
