@@ -135,6 +135,13 @@ LESSONS: tuple[Lesson, ...] = (
         "data=pima&rho=inf&C=1&sigma_factor=4&tol=0.000001&speed=12",
     ),
     Lesson(
+        "Every solver, one elastic net",
+        "Ionosphere, kept in step by inner solves: what does a wise step save, and what does it "
+        "cost in seconds?",
+        "race",
+        "data=ionosphere&tol=0.001&axis=solves&speed=5",
+    ),
+    Lesson(
         "Four solvers, one neighborhood",
         "Liver: the shifted SVM takes 3 iterations where gradients take thirty. Which axis is "
         "fair? Try all three.",

@@ -83,7 +83,7 @@ class CardHead(_Part):
 
     title = param.String(default="")
     figure = param.String(default="", doc="Name of the figure that the picture is saved of.")
-    keys = param.List(default=[], doc="(label, colour, dashes, drawn) of each curve.")
+    keys = param.List(default=[], doc="(label, colour, dashes, drawn, lane or not) of each curve.")
     marks = param.List(default=[], doc="(sign, colour, meaning), where no curve has a name.")
     caption = param.String(default="")
     words = param.String(default="")

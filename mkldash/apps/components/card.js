@@ -45,8 +45,11 @@ export function render({model, el}) {
       labels = now
       keys.replaceChildren(...labels.map(make))
     }
-    model.keys.forEach(([label, colour, dashes, drawn], i) => {
+    model.keys.forEach(([label, colour, dashes, drawn, lane], i) => {
       const key = keys.children[i]
+      // A lane of a race comes out in every picture while its name is pointed at.
+      key.onpointerenter = lane ? () => window.mkldashHighlight?.(lane) : null
+      key.onpointerleave = lane ? () => window.mkldashHighlight?.(null) : null
       key.title = drawn ? `Hide ${label}` : `Show ${label}`
       key.setAttribute("aria-pressed", String(drawn))
       const line = key.querySelector("line")

@@ -9,7 +9,8 @@ export function render({model, el}) {
   const root = document.createElement("section")
   root.className = "lanes"
   root.setAttribute("aria-label", "Lanes of the race")
-  root.innerHTML = "<table><caption></caption><thead><tr></tr></thead><tbody></tbody></table><p class='foot'></p>"
+  // Said explicitly: on a phone rows are laid out as blocks, which takes their meaning away.
+  root.innerHTML = "<table role='table'><caption></caption><thead role='rowgroup'><tr role='row'></tr></thead><tbody role='rowgroup'></tbody></table><p class='foot'></p>"
   el.append(root)
   const [caption, head, body, foot] = ["caption", "thead tr", "tbody", ".foot"].map((s) => root.querySelector(s))
   const send = (kind, letter) => model.send_msg({kind, letter})
@@ -18,6 +19,7 @@ export function render({model, el}) {
   function cell(row, name) {
     const found = document.createElement("td")
     found.className = name
+    found.setAttribute("role", "cell")
     row.append(found)
     return found
   }
@@ -27,6 +29,7 @@ export function render({model, el}) {
   function make(lane) {
     const tr = document.createElement("tr")
     tr.dataset.lane = lane.letter
+    tr.setAttribute("role", "row")
     const who = cell(tr, "who")
     who.innerHTML = `<button type="button" class="pick"><span class="letter" aria-hidden="true"></span>
       <svg viewBox="0 0 30 8" width="30" height="8" aria-hidden="true"><line x1="1" x2="29" y1="4" y2="4" stroke-width="3"/></svg>
@@ -105,6 +108,7 @@ export function render({model, el}) {
     head.replaceChildren(...[model.first, model.second, ...model.columns, ""].map((label, i) => {
       const th = document.createElement("th")
       th.scope = "col"
+      th.setAttribute("role", "columnheader")
       th.textContent = label
       th.title = model.hints[i - 2] ?? ""
       if (!label) { th.innerHTML = "<span class='quiet'>Actions</span>" }

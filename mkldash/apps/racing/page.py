@@ -302,7 +302,7 @@ class RacePage:
             "can_step": bool(race.lanes) and not (race.over and race.at_end),
             "can_stop": bool(race.lanes) and not race.over,
             "speed": float(race.state.speed), "unit": axis.one if not axis.logarithmic else "time",
-            "pace": "/s", "decade": PER_DECADE if axis.logarithmic else 0,
+            "pace": axis.pace, "decade": PER_DECADE if axis.logarithmic else 0,
             "origin": FIRST_SECONDS,
         }  # fmt: skip
         changed = {n: v for n, v in values.items() if getattr(self.bar, n) != v}

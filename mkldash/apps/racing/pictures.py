@@ -125,7 +125,9 @@ class Pictures:
     ) -> None:
         """All gap figures, with the cursor in that of the race's own axis."""
         info = read_gaps(curves, tol)
-        keys = [[curve.name, *_line(curve.key), curve.key not in hidden] for curve in curves]
+        keys = [
+            [curve.name, *_line(curve.key), curve.key not in hidden, curve.key] for curve in curves
+        ]
         for name, made in self.figures.items():
             made.draw(info, hidden, cursor if name == axis else None)
             head = self.heads[f"race-{name}"]
@@ -137,7 +139,9 @@ class Pictures:
     ) -> None:
         """One gap figure, whose curves are its own; without a cursor."""
         self.figures[axis].draw(read_gaps(curves, tol), hidden, None)
-        keys = [[curve.name, *_line(curve.key), curve.key not in hidden] for curve in curves]
+        keys = [
+            [curve.name, *_line(curve.key), curve.key not in hidden, curve.key] for curve in curves
+        ]
         self.heads[f"race-{axis}"].keys = keys
 
     def draw_tables(
@@ -166,7 +170,7 @@ class Pictures:
         info = read_weights(several, features)
         self.weights.draw(info, names)
         head = self.heads["race-weights"]
-        keys = [[names[k], *_line(k), True] for k in several]
+        keys = [[names[k], *_line(k), True, k] for k in several]
         if head.keys != keys:
             head.keys = keys
         self._words["race-weights"] = self.weights.describe(info, names)

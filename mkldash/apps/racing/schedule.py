@@ -41,6 +41,8 @@ class Axis:
         Of a trace.
     title, one, many : str
         On a button, and in a sentence after a number.
+    pace : str
+        Unit of the speed.
     logarithmic : bool
         Whether places are powers rather than counts.
     """
@@ -50,6 +52,7 @@ class Axis:
     title: str
     one: str
     many: str
+    pace: str
     logarithmic: bool = False
 
     def value(self, place: int) -> float:
@@ -82,9 +85,11 @@ AXES: Mapping[str, Axis] = MappingProxyType(
     {
         axis.name: axis
         for axis in (
-            Axis("iteration", "iteration", "Iterations", "iteration", "iterations"),
-            Axis("solves", "inner_solves", "Inner solves", "inner solve", "inner solves"),
-            Axis("seconds", "elapsed", "Seconds", "s", "s", logarithmic=True),
+            Axis("iteration", "iteration", "Iterations", "iteration", "iterations", "it/s"),
+            Axis(
+                "solves", "inner_solves", "Inner solves", "inner solve", "inner solves", "solves/s"
+            ),
+            Axis("seconds", "elapsed", "Seconds", "s", "s", "steps/s", logarithmic=True),
         )
     }
 )
