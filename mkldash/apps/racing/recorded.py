@@ -190,7 +190,7 @@ class RecordedPage:
                 "gap, seconds and test score compare across them."
             )
         self.board.param.update(
-            sentence=f"{runs} recorded runs of {self.name}: {self._first(found)}", tone="ended",
+            sentence=f"{runs} recorded runs of {self.name}. {self._first(found)}", tone="ended",
             more=told + more,
             facts={"state": "recorded"}, query="?" + self._query(), alert=self.board.alert,
         )  # fmt: skip
@@ -207,9 +207,9 @@ class RecordedPage:
         done = [s for s in found if s.runs and s.certified == len(s.runs)]
         done.sort(key=lambda s: s.spread(name[self._axis]).median)
         if not done:
-            return "no series was certified in all its repeats."
-        told = [f"{s.label} {axis.said(s.spread(name[self._axis]).median)}" for s in done[:4]]
-        return "certified in every repeat, medians: " + ", ".join(told) + "."
+            return "No series was certified in all its repeats."
+        told = [f"{s.label} ({axis.said(s.spread(name[self._axis]).median)})" for s in done[:4]]
+        return "Certified in every repeat, with the median: " + ", ".join(told) + "."
 
     def _draw(self, found: list[Series]) -> None:
         lanes = list(zip(LETTERS, found, strict=False))

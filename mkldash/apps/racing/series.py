@@ -99,8 +99,8 @@ def make_series(records: Sequence[Mapping[str, Any]]) -> list[Series]:
     """
     gathered: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for record in records:
-        own = tuple(sorted((n, repr(v)) for n, v in record.get("parameters", {}).items()))
-        options = tuple(sorted((n, repr(v)) for n, v in record.get("options", {}).items()))
+        own = tuple(sorted((n, _plain(v)) for n, v in record.get("parameters", {}).items()))
+        options = tuple(sorted((n, _plain(v)) for n, v in record.get("options", {}).items()))
         key = (record["problem"], record["data"], own, record["solver"], options)
         gathered.setdefault(key, []).append(record)
     parts = [{"data": k[1], **dict(k[2]), **dict(k[4])} for k in gathered]
@@ -110,7 +110,7 @@ def make_series(records: Sequence[Mapping[str, Any]]) -> list[Series]:
         gathered, parts, gathered.values(), strict=True
     ):
         told = [
-            str(value) if name == "data" else f"{_sign(name)} {value.strip(chr(39))}"
+            str(value) if name == "data" else f"{_sign(name)} {value}"
             for name, value in part.items() if name in differs
         ]  # fmt: skip
         ran = tuple(r for r in runs if r.get("trace", {}).get("iteration"))
@@ -156,6 +156,14 @@ def gap_spread(series: Series, axis: Axis) -> tuple[Array, Array, Array, Array]:
     # Where less than half of the repeats have begun there is no median to speak of.
     median = np.median(table, axis=0)
     return places, median, table.min(axis=0), table.max(axis=0)
+
+
+def _plain(value: Any) -> str:
+    """A parameter as people write it; numbers that differ stay apart."""
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
 
 
 def _sign(name: str) -> str:
