@@ -33,6 +33,7 @@ def write(folder, records, tail=""):
     folder.mkdir(parents=True)
     text = "".join(json.dumps(r) + "\n" for r in records)
     (folder / "results.jsonl").write_text(text + tail)
+    (folder / "sweep.json").write_text('{"format": 1}')
     return folder
 
 
@@ -55,12 +56,14 @@ def test_only_named_folders_can_be_opened(tmp_path):
         folders.find_folders([tmp_path / "nothing"])
 
 
-def test_a_line_that_is_being_written_is_left_out_and_a_damaged_one_is_said(tmp_path):
-    half = write(tmp_path / "half", [record(), record(repeat=1)], '{"id": "x", "da')
-    assert len(folders.read_records(half)) == 2
+def test_a_damaged_folder_is_said_and_draws_nothing(tmp_path):
     broken = write(tmp_path / "broken", [], '{"id": \n' + json.dumps(record()) + "\n")
-    with pytest.raises(InputError, match=r"line 1 of results\.jsonl"):
-        folders.read_records(broken)
+    page = RecordedPage("t", "compare=broken", {"broken": broken})
+    assert "line 1 of broken/" in page.board.alert
+    assert str(tmp_path) not in page.board.alert
+    page.show()
+    assert page.board.facts == {"state": "failed"}
+    assert page.table.rows == []
 
 
 def test_repeats_become_a_median_and_a_range():

@@ -14,7 +14,6 @@ import panel_material_ui as pmui
 from mkldash.apps import ui
 from mkldash.apps.components import Board, LaneTable
 from mkldash.apps.racing.controls import AXIS_STYLE
-from mkldash.apps.racing.folders import read_records
 from mkldash.apps.racing.palette import colour_of
 from mkldash.apps.racing.pictures import Pictures
 from mkldash.apps.racing.schedule import AXES
@@ -30,6 +29,7 @@ from mkldash.apps.racing.state import LETTERS, MOST_LANES
 from mkldash.apps.tiles import percent
 from mkldash.errors import InputError
 from mkldash.experiments.problem_kinds import PROBLEMS
+from mkldash.experiments.results import read_results
 from mkldash.views._lanes import Curve
 from mkldash.views._names import number
 
@@ -103,9 +103,10 @@ class RecordedPage:
             )  # fmt: skip
             return
         try:
-            self._records = list(read_records(folder))
+            self._records = list(read_results(folder))
         except InputError as problem:
-            self.board.alert = str(problem)
+            # By its name: where it lies on the server's disk is nobody's business.
+            self.board.alert = str(problem).replace(str(folder), self.name)
         self._filters = filters(self._records) if self._records else {"data": []}
         for name, values in self._filters.items():
             asked = self._asked.get(name)

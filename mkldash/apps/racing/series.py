@@ -115,7 +115,7 @@ def make_series(records: Sequence[Mapping[str, Any]]) -> list[Series]:
         ]  # fmt: skip
         ran = tuple(r for r in runs if r.get("trace", {}).get("iteration"))
         why = "" if ran else str(runs[0].get("reason") or runs[0].get("status") or "")
-        title = str(runs[0].get("title") or runs[0]["solver"])
+        title = str(runs[0].get("label") or runs[0].get("title") or runs[0]["solver"])
         found.append(
             Series(", ".join((title, *told)), problem, f"{problem} {data} {own}", ran, why)
         )
