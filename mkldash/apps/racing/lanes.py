@@ -16,13 +16,20 @@ from mkldash.experiments.choices import Choices
 from mkldash.experiments.scores import RegressionScores, score
 from mkldash.experiments.warming import warm_up_once
 from mkldash.experiments.workload import Workload, make_solver
-from mkldash.solvers.base import Origin, Snapshot
+from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.base import WeightSet
+from mkldash.solvers.base import Origin, Snapshot, Solver
+from mkldash.solvers.driver import solve
+from mkldash.solvers.stopping import StopRule
 from mkldash.streaming import Job, Score, Session, State
 
 __all__ = ["BUDGET", "Lane", "make_lane_score"]
 
 #: Bytes of full states that one lane keeps; their curves are kept whole.
 BUDGET = 64 * 2**20
+
+#: How long a solver rehearses, and from how many rows or kernels on it does so again.
+REHEARSAL, MANY = StopRule(tol=1e-12, max_iter=100, time_limit=0.5), 100
 
 
 @dataclass(eq=False)
@@ -142,6 +149,7 @@ class Lane:
             row, start = found
             self.warm = start.origin != Origin(solver.name, problem.key)
         warm_up_once(solver, self.workload.storage, self.choices.kind, problem.weight_set)
+        _rehearse(solver, problem, self.workload.storage)
         history = None
         if start is not None and parent is not None and parent.session is not None:
             history = (parent.session.trace, row)
@@ -166,6 +174,22 @@ class Lane:
             letter = parent.spec.letter.upper()
             self.error = f"lane {letter} never reached iteration {self.spec.at}"
         return None
+
+
+#: Solvers that have taken a few steps on a real problem of a kind, in this process.
+_rehearsed: set[tuple[Solver, str, WeightSet, int]] = set()
+
+
+def _rehearse(solver: Solver, problem: Problem, storage: str) -> None:
+    """Take a few steps on the very problem, once a process; on nobody's clock.
+
+    Many kernels and many rows have loops that no small problem reaches.
+    """
+    sizes = (problem.n_rows, 0 if problem.has_family else problem.bank.n_kernels)
+    kind = (solver, storage, problem.weight_set, sum(n > MANY for n in sizes))
+    if kind not in _rehearsed:
+        _rehearsed.add(kind)
+        solve(solver, problem, stop=REHEARSAL)
 
 
 def make_lane_score(workload: Workload) -> Score:
