@@ -29,7 +29,7 @@ __all__ = ["BUDGET", "Lane", "make_lane_score"]
 BUDGET = 64 * 2**20
 
 #: How long a solver rehearses, and from how many rows or kernels on it does so again.
-REHEARSAL, MANY = StopRule(tol=1e-12, max_iter=100, time_limit=0.5), 100
+REHEARSAL, MANY = StopRule(tol=1e-12, max_iter=100, time_limit=1.5), 100
 
 
 @dataclass(eq=False)
