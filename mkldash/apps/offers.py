@@ -8,14 +8,14 @@ from types import MappingProxyType
 from typing import Any
 
 from mkldash.apps.choice import Choice
-from mkldash.experiments.problem_kinds import PROBLEMS, solvers_for
+from mkldash.experiments.problem_kinds import PROBLEMS, every_solver, solvers_for
 from mkldash.kernels.banks import BANKS, SINGLE
 from mkldash.kernels.products import HIGHEST_DEGREE
 from mkldash.solvers import available_solvers
 
 __all__ = [
-    "COSMETIC", "TABLE", "choices_of", "has_family", "kernels_of", "own_fraction",
-    "solver_titles", "takes_single",
+    "COSMETIC", "ETA", "SIMPLEX", "TABLE", "WEIGHT_NORM", "choices_of", "has_family",
+    "kernels_of", "lost_table", "own_fraction", "solver_titles", "takes_single", "weights_by",
 ]  # fmt: skip
 
 #: Choices that only change how fast or beside what it is shown, never the result.
@@ -36,6 +36,9 @@ _BANK_TITLES: Mapping[str, str] = MappingProxyType(
 )
 
 Names = Callable[[], Mapping[str, str]]
+
+#: What decides how few kernels a solver keeps: eta, eta that must be 1, or a weight norm.
+ETA, SIMPLEX, WEIGHT_NORM = "eta", "eta = 1", "weight_norm"
 
 
 #: What a problem opens on.
@@ -93,8 +96,17 @@ def solver_titles(problem: str, kernels: str) -> Mapping[str, str]:
     if has_family(problem):
         names = solvers_for(problem, p={"p = 1": 1.0, "p = 2": 2.0}.get(kernels, 1.5))
     else:
-        names = solvers_for(problem, kernels)
+        names = every_solver(problem, kernels)
     return MappingProxyType({name: found[name].title for name in names})
+
+
+@functools.cache
+def weights_by(problem: str, kernels: str, solver: str) -> str:
+    """Which parameter chooses the set of weights: `ETA`, `SIMPLEX` or `WEIGHT_NORM`."""
+    if has_family(problem) or solver in solvers_for(problem, kernels):
+        return ETA
+    normed = solver in solvers_for(problem, kernels, weight_norm=2.0)
+    return WEIGHT_NORM if normed else SIMPLEX
 
 
 def _solver_names(problem: str) -> Names:
@@ -153,9 +165,22 @@ def _of_banks(problem: str) -> tuple[Choice, ...]:
             name="eta", kind="number", default=0.5, label="η, from smooth (0) to sparse (1)",
             bounds=(0.0, 1.0), help="Elastic-net mixing of the kernel weights.",
         ),
+        *(_weight_norm() if kind.takes("weight_norm") else ()),
         Choice(
             name="C", kind="number", default=kind.C, label="C, price of an error",
             bounds=(1e-8, 1e9), help="Weight of the hinge losses against smoothness.",
+        ),
+    )  # fmt: skip
+
+
+def _weight_norm() -> tuple[Choice, ...]:
+    """What some solvers take in the place of eta."""
+    return (
+        Choice(
+            name="weight_norm", kind="number", default=2.0,
+            label="P, weight norm, from sparse (1) to uniform", bounds=(1.0, 1000.0),
+            help="The weights have ‖θ‖_P at most 1: P = 1 is η = 1, P = 2 is η = 0, and a large P "
+            "gives every kernel about the same weight.",
         ),
     )  # fmt: skip
 
@@ -265,3 +290,13 @@ def choices_of(problem: str) -> tuple[Choice, ...]:
     own = _neighborhood(problem) if kind.takes_rho else ()
     tables = (c for c in _OF_TABLES if c.name != "positive" or kind.task == "binary")
     return (*_common(problem), *own, *tables)
+
+
+def lost_table(name: str, instead: str) -> str:
+    """Why a link's data are not there, and what is shown in their place."""
+    if name.lower().endswith((".csv", ".txt", ".tsv", ".data")):
+        return (
+            f"The link was made with the table {name!r}, which only its owner has: "
+            f"upload it again. Showing {instead!r}."
+        )
+    return f"There is no data set called {name!r}; showing {instead!r}."

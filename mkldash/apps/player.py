@@ -27,7 +27,7 @@ NO_CAP = 1000.0
 METHODS_QUIET = 1.5
 
 #: Choices after whose change a run begins at the weights of the run before.
-NEARBY = frozenset({"eta", "C", "rho", "sigma_factor"})
+NEARBY = frozenset({"eta", "weight_norm", "C", "rho", "sigma_factor"})
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,10 @@ def _chosen(choices: Choices) -> dict[str, Any]:
     found = {}
     for field in dataclasses.fields(Choices):
         value = getattr(choices, field.name)
-        if field.name not in _APART and value != getattr(usual, field.name):
+        # None: the problem leaves it out because of another choice.
+        if value is None or field.name in _APART:
+            continue
+        if value != getattr(usual, field.name):
             found[field.name] = value
     # The solver is named whatever it is: which one comes first may change.
     found = {"problem": choices.problem, "solver": choices.solver, **found}
@@ -66,8 +69,7 @@ def _chosen(choices: Choices) -> dict[str, Any]:
 def command(choices: Choices) -> str:
     """``mkldash solve ...`` for these choices.
 
-    A table of one's own is named only; options that the command line does not have
-    are a comment.
+    A table of one's own is named only; how to leave its text columns out is a comment.
 
     Parameters
     ----------
@@ -81,14 +83,14 @@ def command(choices: Choices) -> str:
         if name in OPTIONS:
             words += [f"--{name.replace('_', '-')}", _text(value)]
         else:
-            missing.append(f"{name} = {value!r}")
+            words += ["--option", f"{name}={_text(value)}"]
     text = " ".join(words)
     if choices.exclude_text:
         missing.append("text columns left out (take --exclude COLUMN for each)")
     return text + "".join(f"\n# no option of the command line: {one}" for one in missing)
 
 
-#: Hyper-parameters that the command line takes.
+#: Hyper-parameters that the command line has an option of its own for.
 OPTIONS = ("step", "step_rule", "horizon", "sampling", "certify_every", "search_nodes")
 
 

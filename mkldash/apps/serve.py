@@ -112,7 +112,7 @@ def warm_up() -> None:
     """Compile (or load) the compiled loops, so that the first page does not wait."""
     from mkldash.apps.product_scoring import make_product_score
     from mkldash.experiments.choices import Choices
-    from mkldash.experiments.problem_kinds import PROBLEMS, solvers_for
+    from mkldash.experiments.problem_kinds import PROBLEMS, every_solver, solvers_for
     from mkldash.experiments.product_baselines import measure_baselines
     from mkldash.experiments.scores import score
     from mkldash.experiments.warming import warm_up_once
@@ -138,7 +138,7 @@ def warm_up() -> None:
             workload = prepare(choices)
             result = solve(workload.solver, workload.problem, stop=StopRule(tol=1e-2, max_iter=3))
             score(workload, result.best)
-            for name in solvers_for(problem, bank):
+            for name in every_solver(problem, bank):
                 warm_up_once(kinds[name](), workload.storage, kind)
 
 

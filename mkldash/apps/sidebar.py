@@ -18,6 +18,7 @@ from mkldash.apps.estimates import data_note, memory_note, train_rows
 from mkldash.apps.log_slider import LogSlider
 from mkldash.apps.state import FEW_ROWS, TABLE, AppState
 from mkldash.apps.table_controls import TableControls
+from mkldash.apps.weight_controls import show_weight_sliders, weight_sliders
 
 __all__ = ["Sidebar"]
 
@@ -83,6 +84,7 @@ class Sidebar:
         self._quiet = False
         self._moving: Any = None
         self._widgets: dict[str, Any] = {}
+        self._weights: dict[str, Any] = {}
         self._tables: list[str] = []
         self.upload = Upload(sizing_mode="stretch_width", margin=(4, 10))
         self.upload.on_file = on_file
@@ -119,7 +121,7 @@ class Sidebar:
             ui.heading("Kernels"),
             self._widgets["bank"], *self._both("sigma_factor"), self._memory,
             ui.heading("Problem"),
-            self._widgets["eta"], *self._both("rho"), *self._both("C"),
+            *self._weights.values(), *self._both("rho"), *self._both("C"),
         ]  # fmt: skip
 
     def _of_products(self) -> list[Any]:
@@ -149,7 +151,8 @@ class Sidebar:
             )
             made["standardize"].param.watch(lambda e: self._choose("standardize", e.new), "value")
         else:
-            made["eta"] = self._slider("eta", state, 0.0, 1.0, 0.01, small)
+            self._weights = weight_sliders(state, self._choose)
+            made |= self._weights
         for name in REACH:
             if name in state.values and not name.startswith(OPTION):
                 self._sliders[name] = self._over_decades(state.choice(name))
@@ -315,7 +318,7 @@ class Sidebar:
             self._show_data(state)
             if state["solver"] != self._solver:
                 self._make_options(state)
-            for name in ("bank", "eta", "degree", "p", "standardize"):
+            for name in ("bank", "degree", "p", "standardize"):
                 if name in self._widgets:
                     _set(self._widgets[name], state[name])
             self._show_problem(state)
@@ -363,9 +366,8 @@ class Sidebar:
         """What the problem and its kernels leave to choose, and the solvers that take them."""
         for name, slider in self._sliders.items():
             slider.show(state[name], visible=name != "sigma_factor" or state.single)
-        eta, solver = self._widgets.get("eta"), self._widgets["solver"]
-        if eta is not None and eta.visible == state.single:
-            eta.visible = not state.single
+        show_weight_sliders(self._weights, state)
+        solver = self._widgets["solver"]
         titles = {title: name for name, title in state.solvers().items()}
         if solver.options != titles:
             solver.options = titles

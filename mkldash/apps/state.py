@@ -14,11 +14,15 @@ from urllib.parse import parse_qsl, urlencode
 from mkldash.apps.choice import OPTION, Choice, solver_defaults, solver_options
 from mkldash.apps.offers import (
     COSMETIC,
+    SIMPLEX,
     TABLE,
+    WEIGHT_NORM,
     choices_of,
     kernels_of,
+    lost_table,
     own_fraction,
     solver_titles,
+    weights_by,
 )
 from mkldash.experiments.choices import Choices
 from mkldash.experiments.problem_kinds import PROBLEMS, ProblemKind
@@ -85,6 +89,11 @@ class AppState:
         """What decides which solvers there are; see `mkldash.apps.offers.kernels_of`."""
         return kernels_of(self.problem, self.values)
 
+    @property
+    def weights_by(self) -> str:
+        """Which parameter chooses the set of weights; see `mkldash.apps.offers.weights_by`."""
+        return weights_by(self.problem, self.kernels, self["solver"])
+
     def solvers(self) -> Mapping[str, str]:
         """Names and titles of the solvers that take the present problem and kernels."""
         return solver_titles(self.problem, self.kernels)
@@ -147,7 +156,12 @@ class AppState:
         if "data" in changes and self.table is None:
             values["train_fraction"] = self._fraction_after(changes["data"])
         moved = "solver" not in changes and (self.moved or solver != self["solver"])
-        return dataclasses.replace(self, values=MappingProxyType(values | changes), moved=moved)
+        values |= changes
+        if weights_by(self.problem, kernels_of(self.problem, values), solver) == SIMPLEX:
+            if changes.get("eta", 1.0) != 1.0:
+                raise ValueError(f"{self.solvers()[solver]} needs η = 1")
+            values["eta"] = 1.0
+        return dataclasses.replace(self, values=MappingProxyType(values), moved=moved)
 
     def _fraction_after(self, data: str) -> float:
         """Share of rows that trains on other data: a card's own comes and goes with it."""
@@ -203,6 +217,8 @@ class AppState:
                 continue
             if choice.optional and value is None:
                 continue
+            if choice.name == WEIGHT_NORM != self.weights_by and value == choice.default:
+                continue
             pairs.append((choice.name, choice.write(value)))
         return urlencode(pairs)
 
@@ -237,7 +253,7 @@ class AppState:
                 state = state.change(**{name: choice.read(pairs[name])})
             except ValueError as reason:
                 if name == "data":
-                    notes.append(_lost_table(pairs[name], state["data"]))
+                    notes.append(lost_table(pairs[name], state["data"]))
                 else:
                     notes.append(f"{reason}; using {_kept(choice, state[name])} instead.")
         return state, tuple(notes)
@@ -290,7 +306,8 @@ class AppState:
             # Where it is not left out, what the data set's card says does not count.
             raw = {} if self["standardize"] else {"standardize": False}
             return {"degree": int(self["degree"]), **own, **raw}
-        own = {"eta": float(self["eta"]), "C": float(self["C"]), "bank": self["bank"]}
+        of_weights = WEIGHT_NORM if self.weights_by == WEIGHT_NORM else "eta"
+        own = {n: float(self[n]) for n in (of_weights, "C")} | {"bank": self["bank"]}
         if self.kind.takes_rho:
             own |= {"rho": float(self["rho"]), "sigma_factor": float(self["sigma_factor"])}
         return own
@@ -309,7 +326,7 @@ class AppState:
 
     def difference(self, other: AppState) -> tuple[str, ...]:
         """Choices that differ from those of `other` and that `summary` leaves out."""
-        told = {"data", "bank", "eta", "C", "rho", "seed"} | COSMETIC
+        told = {"data", "bank", "eta", WEIGHT_NORM, "C", "rho", "seed"} | COSMETIC
         told |= {"sigma_factor", "solver"} if self.kind.takes_rho else set()
         told |= {"degree", "p", "penalty", "growth", "solver"} if self.kind.has_family else set()
         found = []
@@ -334,6 +351,8 @@ class AppState:
         if self.single:
             name = "one Gaussian"
             parts.append(f"σ factor {self['sigma_factor']:g}")
+        elif self.weights_by == WEIGHT_NORM:
+            parts.append(f"weight norm {self[WEIGHT_NORM]:g}")
         else:
             parts.append(f"η = {self['eta']:g}")
         parts.append(f"C = {self['C']:g}")
@@ -363,15 +382,6 @@ def _kept(choice: Choice, value: Any) -> str:
     if choice.kind == "names":
         return " and ".join((choice.names or dict)()[name] for name in value) or "none"
     return choice.write(value) or "what is detected"
-
-
-def _lost_table(name: str, instead: str) -> str:
-    if name.lower().endswith((".csv", ".txt", ".tsv", ".data")):
-        return (
-            f"The link was made with the table {name!r}, which only its owner has: "
-            f"upload it again. Showing {instead!r}."
-        )
-    return f"There is no data set called {name!r}; showing {instead!r}."
 
 
 def _text_columns(state: AppState) -> tuple[str, ...]:

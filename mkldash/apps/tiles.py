@@ -8,9 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from mkldash.apps.jobs import Extra
+from mkldash.apps.offers import WEIGHT_NORM
 from mkldash.apps.product_scoring import ProductFacts
 from mkldash.apps.state import AppState
 from mkldash.kernels.weights import ACTIVE_THRESHOLD
+from mkldash.problems.weight_sets.norm_ball import NormBall
 from mkldash.solvers.base import Snapshot
 from mkldash.streaming import Session
 from mkldash.views._names import count
@@ -189,10 +191,14 @@ def _weights(
          "Kernels above 1e-5 of the largest weight")
     ]  # fmt: skip
     if snapshot is not None and state is not None:
-        value = constraint_value(snapshot.weights.values, float(state["eta"]))
+        theta, left = snapshot.weights.values, "η Σθ + (1-η) Σθ²"
+        if state.weights_by == WEIGHT_NORM:
+            value, left = NormBall(state[WEIGHT_NORM]).constraint(theta), "‖θ‖ of the weight norm P"
+        else:
+            value = constraint_value(theta, float(state["eta"]))
         found.append(
             ("Constraint (≤ 1)", f"{value:.6f}",
-             "η Σθ + (1-η) Σθ²; this is 1, the weights need not sum to 1")
+             f"{left}; this is 1, the weights need not sum to 1")
         )  # fmt: skip
     return found
 

@@ -16,8 +16,9 @@ def finite(value: float | None) -> float | None:
 
 
 def lowered(title: str) -> str:
-    """A title within a sentence; names such as SVM stay."""
-    return title if title[:2].isupper() else f"{title[:1].lower()}{title[1:]}"
+    """A title within a sentence; names such as SVM and SimpleMKL stay."""
+    named = any(letter.isupper() for letter in title.split(" ", 1)[0][1:])
+    return title if named else f"{title[:1].lower()}{title[1:]}"
 
 
 def rows(workload: Workload, drawn: str = "") -> str:

@@ -16,6 +16,8 @@ __all__ = ["UsageError", "parse"]
 _SOLVE_EPILOG = """\
 examples:
   mkldash solve sonar --eta 0.5 --C 100
+  mkldash solve sonar --weight-norm 2
+  mkldash solve sonar --solver simplemkl --eta 1 --option inner_tol=1e-6
   mkldash solve mine.csv --label grade --exclude id --one-hot colour --missing drop
   mkldash solve --gram kernels.npz --labels labels.txt --normalize --json
   mkldash solve liver --problem neighborhood --solver level --rho 100 --sigma-factor 4
@@ -28,10 +30,11 @@ what excludes what:
   --bank, --sigma-factor and --no-standardize need DATA; --labels and --normalize need --gram.
   --missing, --one-hot, --exclude, --separator, --decimal, --header, --no-header
   and --label need a CSV file.  --rho needs --problem neighborhood.
+  --weight-norm stands in the place of --eta, for --problem elastic-net.
   --degree, --p, --penalty and --growth need --problem products, which has no
   --eta, --C, --rho, --bank, --sigma-factor, --gram and --positive.
   --step, --step-rule, --sampling, --horizon, --certify-every and --search-nodes need a
-  solver that has them.
+  solver that has them; --option NAME=VALUE sets any other hyper-parameter of the solver.
 
 exit codes:
   0 converged, stalled, or a limit was reached; 1 a value was not finite; 2 bad input;
@@ -175,6 +178,13 @@ def _add_method(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--eta", type=float, help="0: all kernels, 1: few; default 0.5")
     group.add_argument(
+        "--weight-norm",
+        type=float,
+        metavar="P",
+        help="in the place of --eta: weights with ||theta||_P <= 1, from 1 (few kernels) to inf "
+        "(all alike); the solver is then lp-norm unless said",
+    )
+    group.add_argument(
         "--C",
         type=float,
         help="price of the hinge losses; default 100, for neighborhood 1",
@@ -190,6 +200,13 @@ def _add_method(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--max-iter", type=int, help="default 500, for products 2000")
     group.add_argument(
         "--time-limit", type=float, metavar="S", help="seconds of solving; default none"
+    )
+    group.add_argument(
+        "--option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a hyper-parameter of the solver; may be repeated",
     )
     group.add_argument(
         "--bank",

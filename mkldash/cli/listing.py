@@ -50,13 +50,13 @@ def _solvers() -> str:
 
 def _all_solvers(problem: str) -> set[str]:
     """Names of the solvers that take a problem with some kernels or some norm."""
-    from mkldash.experiments.problem_kinds import find_problem, solvers_for
+    from mkldash.experiments.problem_kinds import every_solver, find_problem, solvers_for
     from mkldash.kernels.banks import SINGLE
 
     kind = find_problem(problem)
     if kind.has_family:
         return {name for p in (1.0, 2.0) for name in solvers_for(problem, p=p)}
-    return {name for bank in ("paper", SINGLE) for name in solvers_for(problem, bank)}
+    return {name for bank in ("paper", SINGLE) for name in every_solver(problem, bank)}
 
 
 def _kernels() -> str:

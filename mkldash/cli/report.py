@@ -12,6 +12,7 @@ from mkldash.experiments.scores import RegressionScores, Scores
 from mkldash.experiments.workload import Workload
 from mkldash.kernels.weights import ACTIVE_THRESHOLD
 from mkldash.problems.weight_sets.fixed import Fixed
+from mkldash.problems.weight_sets.norm_ball import NormBall
 from mkldash.solvers.driver import Result
 
 __all__ = ["as_json", "as_words"]
@@ -87,6 +88,9 @@ def _parameters(workload: Workload) -> dict[str, Any]:
         "rows": choices.rows,
         "positive": choices.positive,
     }
+    if choices.weight_norm is not None:
+        norm = choices.weight_norm
+        chosen["weight_norm"] = norm if math.isfinite(norm) else "inf"
     if choices.kind.takes_rho:
         # In words, as --rho takes it: null would read as "without a meaning here".
         chosen["rho"] = choices.rho if math.isfinite(choices.rho) else "inf"
@@ -131,7 +135,12 @@ def _head(workload: Workload) -> list[str]:
             f"{_kernels(workload)} (bank {workload.bank_name}) on {source.n_features} features"
         )
     parameters = f"C = {choices.C:g} (times the sum of hinge losses)"
-    if not isinstance(workload.problem.weight_set, Fixed):
+    title = choices.kind.title
+    if choices.weight_norm is not None:
+        title = "Lp-norm MKL"
+        meaning = "1 keeps few kernels, inf takes all alike"
+        parameters = f"weight norm P = {choices.weight_norm:g} ({meaning}), {parameters}"
+    elif not isinstance(workload.problem.weight_set, Fixed):
         parameters = f"eta = {choices.eta:g} (0 keeps all kernels, 1 keeps few), {parameters}"
     if choices.kind.takes_rho:
         parameters += f", rho = {choices.rho:g} (price of leaving the given kernel)"
@@ -142,7 +151,7 @@ def _head(workload: Workload) -> list[str]:
     return [
         f"{source.name}: {rows(workload)}",
         f"{kernels}; +1 is {positive!r}, -1 is {negative!r}",
-        f"{choices.kind.title} by {lowered(workload.solver.title)}; {parameters}",
+        f"{title} by {lowered(workload.solver.title)}; {parameters}",
     ]
 
 
@@ -195,9 +204,11 @@ def _weights(workload: Workload, result: Result) -> list[str]:
         learnt = _rank_one(workload, result) if workload.choices.kind.takes_rho else ""
         return [f"one kernel with weight {value:g}: {name}{learnt}"]
     constraint = workload.problem.weight_set.constraint(weights.values)
+    normed = isinstance(workload.problem.weight_set, NormBall)
+    left = "||theta||_P" if normed else "eta*sum + (1-eta)*sum of squares"
     lines = [
         f"{len(active)} of {len(weights)} kernels carry weight (above {ACTIVE_THRESHOLD:g} of the "
-        f"largest); eta*sum + (1-eta)*sum of squares = {constraint:.6g} (at most 1)"
+        f"largest); {left} = {constraint:.6g} (at most 1)"
     ]
     for name, value in list(active.items())[:_TOP]:
         lines.append(f"  {value:.6f}  {name}")

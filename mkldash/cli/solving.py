@@ -145,12 +145,9 @@ def choices_from(arguments: argparse.Namespace) -> Choices:
         normalize=arguments.normalize,
         problem=arguments.problem,
         solver=arguments.solver,
-        solver_options=tuple(
-            (name, getattr(arguments, name))
-            for name in SOLVER_OPTIONS
-            if getattr(arguments, name) is not None
-        ),
+        solver_options=_settings(arguments),
         eta=arguments.eta,
+        weight_norm=arguments.weight_norm,
         C=arguments.C,
         rho=arguments.rho,
         sigma_factor=arguments.sigma_factor,
@@ -175,6 +172,43 @@ def choices_from(arguments: argparse.Namespace) -> Choices:
         label=arguments.label,
         positive=arguments.positive,
     )
+
+
+def _settings(arguments: argparse.Namespace) -> tuple[tuple[str, object], ...]:
+    """The solver's hyper-parameters: those with an option of their own, and the rest."""
+    found: dict[str, object] = {
+        name: getattr(arguments, name)
+        for name in SOLVER_OPTIONS
+        if getattr(arguments, name) is not None
+    }
+    given: dict[str, str] = {}
+    for pair in arguments.option:
+        name, sign, text = pair.partition("=")
+        name = name.strip().replace("-", "_")
+        if not sign or not name:
+            raise InputError(f"--option takes NAME=VALUE, such as inner_tol=1e-6, not {pair!r}")
+        if name in (*SOLVER_OPTIONS, "seed"):
+            own = f"--{name.replace('_', '-')}"
+            raise InputError(f"{name} has an option of its own: write {own} {text.strip()}")
+        if name in given:
+            raise InputError(f"--option {name} is given twice")
+        given[name] = text
+    if not given:
+        return tuple(found.items())
+    from mkldash.experiments.choices import Choices
+    from mkldash.experiments.solver_settings import read_setting
+    from mkldash.experiments.workload import check_solver_name
+
+    solver = arguments.solver
+    if solver is None:
+        solver = Choices(
+            problem=arguments.problem,
+            bank=arguments.bank,
+            p=arguments.p,
+            weight_norm=arguments.weight_norm,
+        ).solver
+    check_solver_name(solver)
+    return (*found.items(), *((n, read_setting(solver, n, text)) for n, text in given.items()))
 
 
 def _refuse_idle(arguments: argparse.Namespace) -> None:

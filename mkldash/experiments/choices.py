@@ -54,7 +54,11 @@ class Choices:
     solver_options : tuple of (str, value)
         Hyper-parameters that differ from the solver's defaults.
     eta : float or None
-        Elastic-net mixing in [0, 1]; without effect on a single kernel.
+        Elastic-net mixing in [0, 1]; without effect on a single kernel.  None with
+        a weight norm.
+    weight_norm : float or None
+        P of the ball ||theta||_P <= 1 in the place of the elastic net: at least 1,
+        may be infinite.
     C : float or None
         Price of the hinge losses, above 0.
     rho : float or None
@@ -117,6 +121,7 @@ class Choices:
     solver: str = None  # type: ignore[assignment]  # settled below, as are the next ones
     solver_options: tuple[tuple[str, Any], ...] = ()
     eta: float = None  # type: ignore[assignment]
+    weight_norm: float | None = None
     C: float = None  # type: ignore[assignment]
     rho: float = None  # type: ignore[assignment]
     sigma_factor: float = None  # type: ignore[assignment]
@@ -180,13 +185,16 @@ class Choices:
                     f"{_spoken(name)} has no meaning in the problem {kind.name}; "
                     f"it belongs to {owners(name)}"
                 )
+        if self.weight_norm is not None:
+            object.__setattr__(self, "weight_norm", _weight_norm(self.weight_norm, self.eta))
         for name in _SETTLED:
             value = getattr(self, name)
-            object.__setattr__(self, name, getattr(kind, name) if value is None else value)
+            if name != "eta" or self.weight_norm is None:
+                object.__setattr__(self, name, getattr(kind, name) if value is None else value)
         self._check_parameters()
         if self.solver is None:
             object.__setattr__(self, "solver_given", False)
-            names = solvers_for(self.problem, self.bank, self.p)
+            names = solvers_for(self.problem, self.bank, self.p, weight_norm=self.weight_norm)
             object.__setattr__(self, "solver", names[0] if names else kind.solver)
 
     def _check_parameters(self) -> None:
@@ -233,6 +241,21 @@ class Choices:
             "exclude_text": self.exclude_text or None,
         }
         return {name: value for name, value in values.items() if value is not None}
+
+
+def _weight_norm(norm: Any, eta: float | None) -> float:
+    """A weight norm that can be used, or an InputError."""
+    if eta is not None:
+        raise InputError(
+            f"weight norm and eta exclude each other: each is a set of weights of its own; "
+            f"leave out the weight norm {norm!r} or eta {eta!r}"
+        )
+    if isinstance(norm, bool) or not isinstance(norm, int | float | np.number) or not norm >= 1.0:
+        raise InputError(
+            f"weight norm must be a number of at least 1 (1 keeps few kernels, inf all), "
+            f"not {norm!r}"
+        )
+    return float(norm)
 
 
 def _spoken(name: str) -> str:

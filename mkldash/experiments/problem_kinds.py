@@ -103,11 +103,19 @@ class ProblemKind:
         """Whether one of `OWNED` has a meaning in the problem."""
         if parameter in ("bank", "gram"):
             return not self.has_family
+        if parameter == "weight_norm":
+            return not self.has_family and not self.takes_rho
         return getattr(self, parameter) not in (None, math.inf)
 
 
 #: Parameters that have no meaning in some problem.
-OWNED = ("bank", "gram", "eta", "C", "rho", "sigma_factor", "degree", "p", "penalty", "growth")
+OWNED = (
+    "bank", "gram", "eta", "weight_norm", "C", "rho", "sigma_factor",
+    "degree", "p", "penalty", "growth",
+)  # fmt: skip
+
+#: The solver that a weight norm is for, whose closed form fits every norm.
+_OF_WEIGHT_NORMS = "lp-norm"
 
 PROBLEMS: Mapping[str, ProblemKind] = MappingProxyType(
     {
@@ -178,7 +186,11 @@ def find_problem(name: str) -> ProblemKind:
 
 
 def make_weight_set(
-    kind: ProblemKind, n_kernels: int, eta: float | None = None, p: float | None = None
+    kind: ProblemKind,
+    n_kernels: int,
+    eta: float | None = None,
+    p: float | None = None,
+    weight_norm: float | None = None,
 ) -> WeightSet:
     """The set of allowed weights: the single kernel of a neighborhood has weight 1.
 
@@ -189,9 +201,13 @@ def make_weight_set(
         Without effect on a family.
     eta, p : float or None
         Mixing of the elastic net; norm over the products.  None: the kind's own.
+    weight_norm : float or None
+        P of the ball ||theta||_P <= 1 that stands in the place of the elastic net.
     """
     if kind.has_family:
         return NormBall.of_p(_own(kind.p) if p is None else p)
+    if weight_norm is not None:
+        return NormBall(weight_norm)
     if kind.takes_rho and n_kernels == 1:
         return Fixed((1.0,))
     return ElasticNet(_own(kind.eta) if eta is None else eta)
@@ -211,10 +227,16 @@ def _own(default: float | None) -> float:
 
 
 @functools.cache
-def probe(problem: str, several: bool, p: float | None = None) -> Problem:
+def probe(
+    problem: str,
+    several: bool,
+    p: float | None = None,
+    eta: float | None = None,
+    weight_norm: float | None = None,
+) -> Problem:
     """The smallest problem of its kind, with one kernel or several, to ask solvers about."""
     kind, n_kernels = find_problem(problem), 2 if several else 1
-    weight_set, loss = make_weight_set(kind, n_kernels, p=p), make_loss(kind)
+    weight_set, loss = make_weight_set(kind, n_kernels, eta, p, weight_norm), make_loss(kind)
     y = np.array([-1.0, 1.0])
     if kind.has_family:
         return Problem(_unbuilt_family(p == 1.0), y, loss, weight_set)
@@ -236,7 +258,21 @@ def _unbuilt_family(merged: bool) -> ProductFamily:
     return ProductFamily(bases, facts)  # type: ignore[arg-type]
 
 
-def solvers_for(problem: str, bank: str | None = None, p: float | None = None) -> tuple[str, ...]:
+def every_solver(problem: str, bank: str | None = None) -> tuple[str, ...]:
+    """`solvers_for`, and those that take some eta or some weight norm only."""
+    names = solvers_for(problem, bank)
+    if find_problem(problem).takes("weight_norm"):
+        names += solvers_for(problem, bank, weight_norm=2.0) + solvers_for(problem, bank, eta=1.0)
+    return tuple(dict.fromkeys(names))
+
+
+def solvers_for(
+    problem: str,
+    bank: str | None = None,
+    p: float | None = None,
+    eta: float | None = None,
+    weight_norm: float | None = None,
+) -> tuple[str, ...]:
     """Names of the solvers that take a problem, its default solver first.
 
     Parameters
@@ -247,9 +283,13 @@ def solvers_for(problem: str, bank: str | None = None, p: float | None = None) -
         A name of `mkldash.kernels.banks.BANKS`; None: the problem's own.
     p : float or None
         Norm over the products, where the problem has one; None: its default.
+    eta, weight_norm : float or None
+        As for `make_weight_set`.
     """
     kind = find_problem(problem)
     norm = kind.p if p is None else p
-    asked = probe(problem, (kind.bank if bank is None else bank) != SINGLE, norm)
+    several = (kind.bank if bank is None else bank) != SINGLE
+    asked = probe(problem, several, norm, eta, weight_norm)
     names = [n for n, solver in available_solvers().items() if solver().supports(asked) is None]
-    return tuple(sorted(names, key=lambda name: name != kind.solver))
+    first = kind.solver if weight_norm is None else _OF_WEIGHT_NORMS
+    return tuple(sorted(names, key=lambda name: name != first))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 
 import numpy as np
@@ -62,8 +63,9 @@ def warm_up(
     terms = make_terms("linear", ("x1", "x2", "x3", "x4"))
     factored = "factored" if storage == "factored" else "dense"
     banks = (build_bank(X, terms, storage=factored), build_square(X, terms[-1]))
-    for bank in banks[storage == "square" :]:
-        weight_set = make_weight_set(kind, bank.n_kernels)
+    # Some solvers take no other elastic net than the simplex, or no elastic net.
+    for bank, eta in itertools.product(banks[storage == "square" :], (None, 1.0)):
+        weight_set = make_weight_set(kind, bank.n_kernels, eta)
         if not isinstance(weights, Fixed | None) and not isinstance(weight_set, Fixed):
             weight_set = weights
         problem = Problem(bank, y, make_loss(kind), weight_set, kind.rho)

@@ -29,7 +29,14 @@ from mkldash.solvers.stopping import StopRule
 
 Array = NDArray[np.float64]
 
-__all__ = ["PRODUCTS", "Cancelled", "Workload", "check_choices", "prepare"]
+__all__ = [
+    "PRODUCTS",
+    "Cancelled",
+    "Workload",
+    "check_choices",
+    "check_solver_name",
+    "prepare",
+]
 
 #: What `Workload.storage` is for a family of products.
 PRODUCTS = "products"
@@ -149,7 +156,8 @@ def prepare(
     if source.kernels is not None and not choices.solver_given:
         # Only now is it known how many matrices there are.
         several = "paper" if len(source.kernels) > 1 else None
-        choices = dataclasses.replace(choices, solver=solvers_for(choices.problem, several)[0])
+        takers = solvers_for(choices.problem, several, weight_norm=choices.weight_norm)
+        choices = dataclasses.replace(choices, solver=takers[0])
         solver = make_solver(choices)
     parts = source.split(choices)
     y = source.dataset.y
@@ -158,7 +166,7 @@ def prepare(
     if seen.target is not None:
         y = seen.target.transform(y[:, np.newaxis])[:, 0]
     n_kernels = seen.kernels.n_kernels if isinstance(seen.kernels, KernelBank) else 0
-    weight_set = make_weight_set(kind, n_kernels, choices.eta, choices.p)
+    weight_set = make_weight_set(kind, n_kernels, choices.eta, choices.p, choices.weight_norm)
     problem = Problem(seen.kernels, y[parts.train], loss, weight_set, choices.rho)
     reason = solver.supports(problem)
     if reason is not None:
@@ -195,7 +203,7 @@ def check_choices(choices: Choices) -> tuple[Loss, StopRule, Solver]:
     kind = choices.kind
     loss = make_loss(kind, choices.C)
     # Refuses an eta that cannot be used.
-    make_weight_set(kind, 2, choices.eta, choices.p)
+    make_weight_set(kind, 2, choices.eta, choices.p, choices.weight_norm)
     stop = StopRule(tol=choices.tol, max_iter=choices.max_iter, time_limit=choices.time_limit)
     solver = make_solver(choices)
     check_bank_name(choices.bank)
@@ -213,10 +221,17 @@ def refuse_early(choices: Choices, solver: Solver) -> None:
     bank = choices.kind.bank if choices.bank is None else choices.bank
     if choices.gram is not None:
         return
-    takers = solvers_for(choices.problem, bank, choices.p)
+    of_weights = (choices.p, choices.eta, choices.weight_norm)
+    takers = solvers_for(choices.problem, bank, *of_weights)
     if choices.solver not in takers:
-        reason = solver.supports(probe(choices.problem, bank != SINGLE, choices.p))
+        reason = solver.supports(probe(choices.problem, bank != SINGLE, *of_weights))
         what = f"for {choices.problem}" if choices.kind.has_family else "for these kernels"
+        if choices.weight_norm is not None:
+            what = f"with a weight norm of {choices.weight_norm:g}"
+        elif choices.eta is not None and choices.solver in solvers_for(
+            choices.problem, bank, eta=1.0
+        ):
+            what = f"with eta = {choices.eta:g}"
         way = ", or the bank single" if choices.kind.takes_rho and bank != SINGLE else ""
         raise UnsupportedProblemError(
             f"{reason}; {what} take the solver {' or '.join(takers)}{way}"
@@ -231,13 +246,8 @@ def make_solver(choices: Choices) -> Solver:
     InputError
         For a solver or a hyper-parameter that does not exist.
     """
-    solvers = available_solvers()
-    if choices.solver not in solvers:
-        raise InputError(
-            f"no solver is called '{choices.solver}'{suggest(choices.solver, solvers)}; "
-            f"there are {', '.join(solvers)}"
-        )
-    kind = solvers[choices.solver]
+    check_solver_name(choices.solver)
+    kind = available_solvers()[choices.solver]
     known = [f.name for f in dataclasses.fields(kind)]
     for name, _ in choices.solver_options:
         if name not in known:
@@ -247,6 +257,21 @@ def make_solver(choices: Choices) -> Solver:
             )
     seeded = {"seed": int(choices.seed)} if "seed" in known else {}
     return kind(**{**seeded, **dict(choices.solver_options)})
+
+
+def check_solver_name(name: str) -> None:
+    """Refuse a solver that does not exist.
+
+    Raises
+    ------
+    InputError
+        Naming the solvers there are.
+    """
+    solvers = available_solvers()
+    if name not in solvers:
+        raise InputError(
+            f"no solver is called '{name}'{suggest(name, solvers)}; there are {', '.join(solvers)}"
+        )
 
 
 def check_bank_name(bank: str | None) -> None:

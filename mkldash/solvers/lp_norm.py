@@ -82,7 +82,7 @@ class LpNorm(Solver):
         bounds=(1e-12, 1e-1),
     )
     name: ClassVar[str] = "lp-norm"
-    title: ClassVar[str] = "lp-norm closed form"
+    title: ClassVar[str] = "Lp-norm, closed form"
     reference: ClassVar[str] = "Kloft et al. 2011, Algorithm 1"
     snapshot_type: ClassVar[type[Snapshot]] = LpNormSnapshot
 
@@ -98,8 +98,8 @@ class LpNorm(Solver):
             return "lp-norm learns the kernel weights, and here they are fixed"
         if isinstance(weight_set, ElasticNet):
             return (
-                "lp-norm needs a weight norm P, the set ||theta||_P <= 1; of the elastic-net "
-                f"sets only eta = 0 (P = 2) and eta = 1 (P = 1) are one, not eta = {weight_set.eta:g}"
+                "lp-norm needs a weight norm P, the set ||theta||_P <= 1; of the elastic nets only "
+                f"eta = 0 (P = 2) and eta = 1 (P = 1) are such a set, not eta = {weight_set.eta:g}"
             )
         return f"lp-norm has no closed form for the set {weight_set.name!r}"
 
@@ -209,7 +209,9 @@ def _snapshot(
     if last is not None and 0 < last.support_vectors == last.bounded == problem.n_rows:
         said.append(f"all {last.bounded} points at the bound C: weights by the linear program")
     if found.svm.violation > found.tol:
-        said.append(f"SVM stopped at violation {found.svm.violation:.1e}, asked for {found.tol:.1e}")
+        said.append(
+            f"SVM stopped at violation {found.svm.violation:.1e}, asked for {found.tol:.1e}"
+        )
     if last is not None:
         said.extend(changes(problem.bank.names, last.weights.active(), weights.active()))
     return LpNormSnapshot(**found.fields(problem, last), events=tuple(said), iterate=iterate)

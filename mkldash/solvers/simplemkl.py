@@ -106,10 +106,7 @@ class SimpleMKL(Solver):
         if isinstance(weight_set, ElasticNet):
             if weight_set.eta == 1.0:
                 return None
-            return (
-                "simplemkl needs eta = 1, weights that sum to one, "
-                f"not eta = {weight_set.eta:g}"
-            )
+            return f"simplemkl needs eta = 1, weights that sum to one, not eta = {weight_set.eta:g}"
         if isinstance(weight_set, NormBall):
             if weight_set.nu == 1.0:
                 return None
@@ -302,7 +299,9 @@ def _snapshot(
     said = list(search.said)
     weights = problem.bank.weights(found.theta)
     if found.svm.violation > found.tol:
-        said.append(f"SVM stopped at violation {found.svm.violation:.1e}, asked for {found.tol:.1e}")
+        said.append(
+            f"SVM stopped at violation {found.svm.violation:.1e}, asked for {found.tol:.1e}"
+        )
     if last is not None:
         said.extend(changes(problem.bank.names, last.weights.active(), weights.active()))
     return SimpleMKLSnapshot(

@@ -103,6 +103,27 @@ def test_the_chosen_solver_stays_among_those_to_compare(person):
     assert person.sidebar._rivals.value == ["shifted-svm"]
 
 
+def test_the_solver_decides_between_eta_and_the_weight_norm():
+    person = Person(AppState.default())
+    eta, norm = (person.sidebar._widgets[name] for name in ("eta", "weight_norm"))
+    assert (eta.visible, norm.visible) == (True, False)
+    person.choose("solver", "lp-norm")
+    assert (eta.visible, norm.visible) == (False, True)
+    norm.value = 3.5
+    assert person.told[-1] == ("weight_norm", 3.5)
+    person.choose("solver", "simplemkl")
+    assert (eta.visible, eta.disabled, eta.value, norm.visible) == (True, True, 1.0, False)
+    assert eta.label == "η = 1, the only one that this solver takes"
+    person.choose("solver", "block-coordinate")
+    assert (eta.visible, eta.disabled, norm.visible) == (True, False, False)
+    assert "smooth" in eta.label
+
+
+def test_a_link_may_go_beyond_the_slider_of_the_weight_norm():
+    bar = Person(AppState.default().change(solver="lp-norm", weight_norm=50.0)).sidebar
+    assert bar._widgets["weight_norm"].end == bar._widgets["weight_norm"].value == 50.0
+
+
 def test_the_elastic_net_has_no_such_choices():
     bar = Person(AppState.default()).sidebar
     assert list(bar._sliders) == ["C"]

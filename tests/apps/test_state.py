@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mkldash.apps import choice as choice_module
 from mkldash.apps.choice import Choice, solver_options
-from mkldash.apps.offers import choices_of, solver_titles
+from mkldash.apps.offers import SIMPLEX, choices_of, solver_titles, weights_by
 from mkldash.apps.state import TABLE, AppState
 from mkldash.experiments.problem_kinds import PROBLEMS
 from mkldash.solvers.base import option
@@ -47,7 +47,8 @@ def chosen(draw, problem):
         for name, choice in (*choices.items(), *((o.name, o) for o in solver_options(solver)))
         if name not in ("bank", "solver")
     }
-    return {"bank": bank, "solver": solver, **draw(st.fixed_dictionaries(rest))}
+    values = {"bank": bank, "solver": solver, **draw(st.fixed_dictionaries(rest))}
+    return values | ({"eta": 1.0} if weights_by(problem, bank, solver) == SIMPLEX else {})
 
 
 #: Those with kernels to choose.
@@ -63,6 +64,36 @@ def test_the_url_holds_every_choice_and_restores_it(drawn):
     assert notes == ()
     assert dict(again.values) == dict(state.values)
     assert again == state
+
+
+def test_the_solver_decides_which_parameter_chooses_the_weights():
+    state = AppState.default().change(eta=0.3)
+    assert (state.choices().eta, state.choices().weight_norm) == (0.3, None)
+    normed = state.change(solver="lp-norm", weight_norm=3.0)
+    assert (normed.choices().eta, normed.choices().weight_norm) == (None, 3.0)
+    assert "weight norm 3" in normed.summary()
+    assert "weight_norm=3" in normed.to_query()
+    assert "η" not in normed.summary()
+    back = normed.change(solver="block-coordinate")
+    assert back.choices().eta == 0.3
+    assert "weight_norm" not in state.to_query()
+
+
+def test_simplemkl_pins_eta():
+    state = AppState.default().change(eta=0.3).change(solver="simplemkl")
+    assert state["eta"] == state.choices().eta == 1.0
+    with pytest.raises(ValueError, match="SimpleMKL needs η = 1"):
+        state.change(eta=0.5)
+    linked, notes = AppState.from_query("?solver=simplemkl&eta=0.5")
+    assert linked["solver"] == "simplemkl"
+    assert notes == ("SimpleMKL needs η = 1; using 1 instead.",)
+
+
+def test_only_the_elastic_net_app_has_a_weight_norm():
+    assert "lp-norm" not in AppState.default("neighborhood").solvers()
+    state = AppState.default("neighborhood").change(bank="paper")
+    assert not {"lp-norm", "simplemkl"} & set(state.solvers())
+    assert "weight_norm" not in state.values
 
 
 def test_the_seed_is_in_the_link_even_at_its_default():

@@ -76,7 +76,8 @@ def several_squared(p=1.0):
 def at_home(solver, C=1.0):
     """A small problem that the solver takes, its kernels, and the same at another scale."""
     makers = (lambda c: small_problem(ElasticNet(0.5), c), one_kernel, products)
-    for make in (*makers, partial(products, p=2.0)):
+    sets = (lambda c: small_problem(NormBall(1.5), c), lambda c: small_problem(ElasticNet(1.0), c))
+    for make in (*makers, partial(products, p=2.0), *sets):
         problem, stack = make(C)
         if supported(solver, problem):
             return problem, stack, make(10.0 * C)[0]
@@ -128,10 +129,15 @@ def squared_optimum(stack, problem):
 def hinge_optimum(stack, problem):
     n, C, y = problem.n_rows, problem.loss.C, problem.y
     eta = getattr(problem.weight_set, "eta", 1.0)
+    star = getattr(problem.weight_set, "dual_exponent", math.inf)
     alpha = cp.Variable(n)
     forms = [cp.quad_form(alpha, cp.psd_wrap(y[:, None] * K * y)) for K in stack]
     constraints = [alpha >= 0, alpha <= C, y @ alpha == 0]
-    if eta == 1.0:
+    if math.isfinite(star):
+        bounds = cp.Variable(len(stack))
+        constraints += [bounds[k] >= form for k, form in enumerate(forms)]
+        support = cp.pnorm(bounds, star, approx=False)
+    elif eta == 1.0:
         support = cp.Variable()
         constraints += [support >= form for form in forms]
     else:
@@ -149,6 +155,10 @@ def hinge_optimum(stack, problem):
 
 CASES = {
     **{f"eta={eta:g}": partial(small_problem, ElasticNet(eta)) for eta in ETAS},
+    **{
+        f"weight norm {P:g}": partial(small_problem, NormBall(P))
+        for P in (1.0, 4.0 / 3.0, 2.0, 4.0, math.inf)
+    },
     "one kernel, rho=1": one_kernel,
     "one kernel, rho=100": partial(one_kernel, rho=100.0),
     "one kernel, no penalty": partial(one_kernel, rho=math.inf),
