@@ -178,7 +178,7 @@ def _weight_norm() -> tuple[Choice, ...]:
     return (
         Choice(
             name="weight_norm", kind="number", default=2.0,
-            label="P, weight norm, from sparse (1) to uniform", bounds=(1.0, 1000.0),
+            label="P, weight norm, from sparse (1)", bounds=(1.0, 1000.0),
             help="The weights have ‖θ‖_P at most 1: P = 1 is η = 1, P = 2 is η = 0, and a large P "
             "gives every kernel about the same weight.",
         ),

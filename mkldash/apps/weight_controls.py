@@ -17,7 +17,7 @@ __all__ = ["show_weight_sliders", "weight_sliders"]
 _REACH = {"eta": (0.0, 1.0, 0.01), WEIGHT_NORM: (1.0, 8.0, 0.05)}
 
 #: Above the slider of eta when the solver leaves no choice.
-_PINNED = "η = 1, the only one that this solver takes"
+_PINNED = "η, fixed by this solver"
 
 
 def weight_sliders(state: AppState, choose: Callable[[str, Any], None]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_the_solver_decides_between_eta_and_the_weight_norm():
     assert person.told[-1] == ("weight_norm", 3.5)
     person.choose("solver", "simplemkl")
     assert (eta.visible, eta.disabled, eta.value, norm.visible) == (True, True, 1.0, False)
-    assert eta.label == "η = 1, the only one that this solver takes"
+    assert eta.label == "η, fixed by this solver"
     person.choose("solver", "block-coordinate")
     assert (eta.visible, eta.disabled, norm.visible) == (True, False, False)
     assert "smooth" in eta.label
