@@ -43,6 +43,7 @@ SYMBOLS: tuple[Symbol, ...] = (
     Symbol("θ", "weights", "θ", "θ", "", "kernel weights, θ >= 0"),
     Symbol("Θ", "weight_set", "Θ", "Δ_ν", "", "the weights that are allowed"),
     Symbol("η", "eta", "η", "", "", "η sum(θ) + (1 - η) sum(θ²) <= 1; 1 is sparse"),
+    Symbol("P", "weight_norm", "", "ν", "", "|θ|_P <= 1 in the place of η; 1 is sparse"),
     Symbol("K(θ)", "combine(theta)", "G(θ)", "κ_θ, with ρ_i^-2", "K", "combined kernel matrix"),
     Symbol("G*", "", "", "", "G", "learnt neighbor of K: K + aa'/(2ρ), on the training rows"),
     Symbol("α", "alpha", "α", "", "α", "dual coefficients, 0 <= α <= C"),

@@ -41,6 +41,29 @@ def test_json_has_every_key(cli: Cli) -> None:
     ].items()
 
 
+def test_a_weight_norm_is_said_in_the_place_of_eta(cli: Cli) -> None:
+    options = ("golden", "--train-fraction", "1", "--tol", "1e-9", "--max-iter", "5000")
+    ball = cli("solve", *options, "--weight-norm", "2", "--json").json
+    assert (ball["solver"], ball["upper"]) == ("lp-norm", pytest.approx(268.941941, rel=1e-6))
+    assert (ball["parameters"]["eta"], ball["parameters"]["weight_norm"]) == (None, 2.0)
+    said = cli("solve", *options, "--weight-norm", "inf").out
+    assert "Lp-norm MKL by lp-norm, closed form; weight norm P = inf" in said
+    assert "||theta||_P = 1 (at most 1)" in said
+    assert "eta" not in said.replace("theta", "")
+    box = cli("solve", *options, "--weight-norm", "inf", "--json").json
+    assert box["parameters"]["weight_norm"] == "inf"
+    assert set(box["weights"].values()) == {1.0}
+
+
+def test_any_hyper_parameter_is_an_option(cli: Cli) -> None:
+    options = ("--solver", "simplemkl", "--eta", "1", "--option", "inner-tol=1e-8")
+    done = cli("solve", "golden", *options, "--json").json
+    assert done["parameters"]["inner_tol"] == 1e-8
+    assert done["status"] == "converged"
+    words = ("--problem", "neighborhood", "--solver", "level", "--option", "tau=0.7")
+    assert cli("solve", "golden", *words, "--json").json["parameters"]["tau"] == 0.7
+
+
 def test_an_infinite_gap_is_null(cli: Cli) -> None:
     answer = cli("solve", "sonar", "--max-iter", "0", "--json").json
     assert answer["lower"] <= 0
