@@ -114,8 +114,8 @@ def parameters_of(choices: Choices) -> dict[str, Any]:
     names = [name for name in OWNED if name not in ("bank", "gram") and kind.takes(name)]
     if (choices.bank or kind.bank) != SINGLE and "sigma_factor" in names:
         names.remove("sigma_factor")
-    if getattr(choices, "weight_norm", None) is not None:
-        names = [*(name for name in names if name != "eta"), "weight_norm"]
+    idle = "weight_norm" if choices.weight_norm is None else "eta"
+    names = [name for name in names if name != idle]
     return {name: plain(getattr(choices, name)) for name in names}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from mkldash.experiments import banks_of_choices, products_of_choices, workload
 from mkldash.experiments.choices import Choices
-from mkldash.experiments.problem_kinds import find_problem, solvers_for, takers
+from mkldash.experiments.problem_kinds import every_solver, find_problem, solvers_for, takers
 from mkldash.experiments.warming import NORMS, warm_up
 from mkldash.experiments.workload import PRODUCTS
 from mkldash.solvers import available_solvers
@@ -19,7 +19,7 @@ def solvers_of(task: str) -> list[str]:
         for problem in takers(task)
         for bank in ("paper", "single")
         for p in (1.0, 2.0)
-        for name in solvers_for(problem, bank, p)
+        for name in (*solvers_for(problem, bank, p), *every_solver(problem, bank))
     }
     return sorted(taken)
 
