@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 
 from mkldash.apps.racing import exports
-from mkldash.apps.racing.state import LETTERS, RaceState, reason_against
+from mkldash.apps.racing.state import LETTERS, RaceState, own_choices, reason_against
 from mkldash.experiments.problem_kinds import solvers_for
+from mkldash.solvers import available_solvers
 
 
 def race():
@@ -85,3 +86,16 @@ def test_the_script_gives_the_lanes_again(capsys):
     assert results["A"].upper == results["B"].upper  # a resume is exact
     assert "A Block-coordinate descent converged" in capsys.readouterr().out
     assert exports.commands(state).startswith("mkldash solve golden --problem elastic-net")
+
+
+def test_solvers_of_the_simplex_and_of_norms_join_where_they_solve_the_same_problem():
+    base = RaceState.default().bases["elastic-net"]
+    assert {"simplemkl", "lp-norm"} <= {
+        name for name in available_solvers() if reason_against(base.change(eta=1.0), name) is None
+    }
+    assert "needs eta = 1" in reason_against(base, "simplemkl")
+    assert "weight norm P" in reason_against(base, "lp-norm")
+    assert "weight_norm" not in {choice.name for choice in own_choices("elastic-net")}
+    state = RaceState.default().tune("elastic-net", "eta", 1.0).add("elastic-net", "lp-norm")
+    choices = state.choices_of(state.lanes[-1])
+    assert (choices.solver, choices.eta, choices.weight_norm) == ("lp-norm", 1.0, None)

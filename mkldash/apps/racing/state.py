@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mkldash.apps.choice import Choice, solver_defaults, solver_options
-from mkldash.apps.offers import COSMETIC, TABLE, choices_of
+from mkldash.apps.offers import COSMETIC, TABLE, WEIGHT_NORM, choices_of
 from mkldash.apps.state import OPTION, AppState
 from mkldash.datasets.cards import available
 from mkldash.experiments.choices import Choices
@@ -308,7 +308,8 @@ class RaceState:
 
 def own_choices(problem: str) -> Iterator[Choice]:
     """What can be chosen of a problem itself: its kernels and its parameters."""
-    apart = TABLE | COSMETIC | {*SHARED, "solver"}
+    # Lanes of one problem share its set of weights, so that their bounds compare: eta's.
+    apart = TABLE | COSMETIC | {*SHARED, "solver", WEIGHT_NORM}
     return (choice for choice in choices_of(problem) if choice.name not in apart)
 
 
