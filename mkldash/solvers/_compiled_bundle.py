@@ -16,48 +16,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mkldash.solvers._compiled_algebra import cholesky, room, solve_cholesky
+
 Array = NDArray[np.float64]
 
 __all__ = ["minimise_bundle"]
 
-_REORDER = {"reassoc", "nsz", "contract", "arcp"}
 #: Up to so many kernels the matrix of the kernels is the better conditioned way.
 _FEW = 128
 #: Share of the way to the boundary that a step takes at most.
 _SHORT, _LONG = 0.9, 0.999
 #: Steps without a smaller error after which rounding has had its way.
 _PATIENCE = 5
-
-
-@njit(cache=True, nogil=True, fastmath=_REORDER)
-def _dot(x: Array, y: Array, n: int) -> float:
-    total = 0.0
-    for i in range(n):
-        total += x[i] * y[i]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _cholesky(M: Array) -> None:
-    """The lower factor of M in its place; a pivot that rounding ate is made huge."""
-    for i in range(M.shape[0]):
-        floor = 1e-14 * M[i, i]
-        for j in range(i):
-            M[i, j] = (M[i, j] - _dot(M[i], M[j], j)) / M[j, j]
-        pivot = M[i, i] - _dot(M[i], M[i], i)
-        M[i, i] = np.sqrt(pivot) if pivot > floor else 1e64
-
-
-@njit(cache=True, nogil=True, fastmath=_REORDER)
-def _back(L: Array, x: Array) -> None:
-    """x becomes the solution of L L' z = x."""
-    n = x.shape[0]
-    for i in range(n):
-        x[i] = (x[i] - _dot(L[i], x, i)) / L[i, i]
-    for i in range(n - 1, -1, -1):
-        x[i] /= L[i, i]
-        for j in range(i):
-            x[j] -= L[i, j] * x[i]
 
 
 @njit(cache=True, nogil=True)
@@ -81,18 +51,8 @@ def _factor(H: Array, P: Array, weights: Array, static: int, D: Array, few: bool
         M = np.dot(P / D, np.ascontiguousarray(P.T))
         for i in range(P.shape[0]):
             M[i, i] += 1.0 / weights[i]
-    _cholesky(M)
+    cholesky(M)
     return M
-
-
-@njit(cache=True, nogil=True)
-def _room(x: Array, dx: Array) -> float:
-    """Largest share of dx, at most 1, that keeps x at zero or above."""
-    share = 1.0
-    for i in range(x.shape[0]):
-        if dx[i] < 0.0 and -x[i] > share * dx[i]:
-            share = -x[i] / dx[i]
-    return share
 
 
 @njit(cache=True, nogil=True)
@@ -225,7 +185,7 @@ def _direction(  # type: ignore[no-untyped-def]
         mean = np.dot(omega, cuts) / total
         rest = cl.sum() - missing
         dtheta = rhs - cn * gradient - np.dot(cl, cuts) + rest * mean
-        _back(L, dtheta)
+        solve_cholesky(L, dtheta)
         dt = rest / total + np.dot(mean, dtheta)
         dr = dt - np.dot(cuts, dtheta)
         dlam = cl - omega * dr
@@ -236,8 +196,8 @@ def _direction(  # type: ignore[no-untyped-def]
         y[ball + 1 :] += cl / omega
         by_t = np.zeros(P.shape[0])
         by_t[ball + 1 :] = 1.0
-        _back(L, y)
-        _back(L, by_t)
+        solve_cholesky(L, y)
+        solve_cholesky(L, by_t)
         dt = (y[ball + 1 :].sum() - missing) / by_t[ball + 1 :].sum()
         y -= dt * by_t
         dtheta = (rhs - np.dot(y, P)) / D
@@ -249,11 +209,11 @@ def _direction(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _primal_room(state, d) -> float:  # type: ignore[no-untyped-def]
-    share = min(_room(state[0], d[0]), _room(state[1], d[5]))
+    share = min(room(state[0], d[0]), room(state[1], d[5]))
     return min(share, -state[2] / d[6]) if d[6] < 0.0 else share
 
 
 @njit(cache=True, nogil=True)
 def _dual_room(state, d) -> float:  # type: ignore[no-untyped-def]
-    share = min(_room(state[3], d[2]), _room(state[4], d[3]))
+    share = min(room(state[3], d[2]), room(state[4], d[3]))
     return min(share, -state[5] / d[4]) if d[4] < 0.0 else share
