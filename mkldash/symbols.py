@@ -81,6 +81,9 @@ SYMBOLS: tuple[Symbol, ...] = (
     Symbol("h(λ)", "imbalance", "", "", "h(λ)", "y'x of the projection's x(λ), falling in λ"),
     Symbol("level", "level", "", "", "-l_i", "the level method's next point lies above it"),
     Symbol("τ", "tau", "", "", "τ", "level between the model's bound, 0, and the best value, 1"),
+    Symbol("c_j, u_j", "cuts", "", "", "", "plane below the best value at θ: c_j - u_j'θ/2"),
+    Symbol("λ_j", "multipliers", "", "", "", "share of cut j in the lowest point of all cuts"),
+    Symbol("λ", "level_lambda", "", "", "", "of the extended level method: level, from 0 to 1"),
     Symbol("g", "curvature", "", "", "γ", "curvature of a gradient step; 1/g is its length"),
 )
 

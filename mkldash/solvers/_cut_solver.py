@@ -55,8 +55,8 @@ class CutSnapshot(BankSnapshot):
         Best lower bound that the cuts certified together.
     halving_gap : float
         The gap when it last fell to half.
-    dropped : int
-        Cuts dropped in this iteration.
+    n_cuts, dropped : int
+        Cuts that are kept, and those dropped in this iteration.
     lp_iterations, qp_iterations : int
         Interior-point steps of the model's minimum, and of the projection that led here.
     """
@@ -66,14 +66,10 @@ class CutSnapshot(BankSnapshot):
     minimiser: Array
     model_lower: float
     halving_gap: float
+    n_cuts: int
     dropped: int
     lp_iterations: int
     qp_iterations: int
-
-    @property
-    def n_cuts(self) -> int:
-        """Cuts that are kept."""
-        return len(self.cuts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +170,7 @@ class CutSolver(Solver):
                 "minimiser": lowest.theta,
                 "model_lower": known,
                 "halving_gap": halving_gap,
+                "n_cuts": keep.size,
                 "dropped": len(cuts) - keep.size,
                 "lp_iterations": lowest.steps,
                 "qp_iterations": move.steps,

@@ -39,11 +39,12 @@ class BoundsInfo(NamedTuple):
     window : tuple of float
         Values worth showing: a lower bound far below zero is cut off.
     level : array, shape (n_drawn,)
-        Of the level method, NaN where it has none; empty for other solvers.
+        Of a level method, NaN where it has none; empty for other solvers.
     level_at : float
         At the cursor.
     model : array, shape (n_drawn,)
-        The upper bound of the level method's model, NaN where it has none; empty for other solvers.
+        The bound of the cuts together, an upper one for the neighborhood's level method,
+        else a lower one; NaN where there is none, empty for solvers without cuts.
     """
 
     iteration: Array
@@ -104,11 +105,12 @@ class BoundsView(View):
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
         """See `View.prepare`."""
-        numbers, upper, lower, level, model = columns(
-            trace, "iteration", "upper", "lower", "level", "model_upper"
+        numbers, upper, lower, level, over, under = columns(
+            trace, "iteration", "upper", "lower", "level", "model_upper", "model_lower"
         )
+        model = np.where(np.isnan(over), under, over)
         kept = thin(len(upper))
-        aimed = not np.isnan(level).all()
+        aimed, modelled = not np.isnan(level).all(), not np.isnan(model).all()
         empty = np.empty(0)
         ghost: tuple[Array, Array, Array] = (empty, empty, empty)
         if scene.ghost is not None and len(scene.ghost):
@@ -129,7 +131,7 @@ class BoundsView(View):
             window=window(upper, lower),
             level=level[kept] if aimed else empty,
             level_at=float(level[k]) if inside else math.nan,
-            model=np.where(np.isfinite(model), model, np.nan)[kept] if aimed else empty,
+            model=np.where(np.isfinite(model), model, np.nan)[kept] if modelled else empty,
         )
 
     def _axes(self) -> figure:

@@ -1,0 +1,41 @@
+"""The bounds of solvers that cut over the kernel weights."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mkldash.solvers.cutting_plane import CuttingPlane
+from mkldash.solvers.level_set import LevelSet
+from mkldash.views.bounds import BoundsView
+from mkldash.views.cut_bounds import CutBoundsView
+from tests.recipes import golden_problem
+from tests.solvers.cut_runs import take
+
+
+def test_the_level_lies_between_the_models_bound_and_the_upper_one():
+    run = take(LevelSet(), golden_problem(), 6)
+    info = CutBoundsView.prepare(run, 3)
+    assert list(info.model) == [s.model_lower for s in run]
+    assert np.all((info.model <= info.level) & (info.level <= info.upper))
+    assert f"aims at the level {run[3].level:,.4f}"[:24] in CutBoundsView.describe(info)
+    view = CutBoundsView()
+    view.update(info)
+    assert list(view._level.data["y"]) == [s.level for s in run]
+    assert list(view._model.data["y"]) == list(info.model)
+
+
+def test_cutting_planes_have_a_model_and_no_level():
+    run = take(CuttingPlane(), golden_problem(), 4)
+    info = CutBoundsView.prepare(run, 3)
+    assert math.isnan(info.level_at)
+    assert len(info.level) == 0
+    assert info.model[-1] == pytest.approx(run[-1].lower)
+    assert CutBoundsView.describe(info) == BoundsView.describe(info)
+
+
+def test_it_is_offered_for_cuts_without_a_finite_rho():
+    fields = frozenset({"upper", "lower", "model_lower", "level"})
+    assert CutBoundsView.offered(fields)
+    assert not CutBoundsView.offered(fields | {"shift"})
+    assert not CutBoundsView.offered(frozenset({"upper", "lower"}))
