@@ -53,6 +53,8 @@ class CutSnapshot(BankSnapshot):
         The model's.
     model_lower : float
         Best lower bound that the cuts certified together.
+    newest_lower : float
+        Bound of the newest cut alone.
     halving_gap : float
         The gap when it last fell to half.
     n_cuts, dropped : int
@@ -65,6 +67,7 @@ class CutSnapshot(BankSnapshot):
     multipliers: Array
     minimiser: Array
     model_lower: float
+    newest_lower: float
     halving_gap: float
     n_cuts: int
     dropped: int
@@ -169,6 +172,7 @@ class CutSolver(Solver):
                 "multipliers": lowest.multipliers[keep],
                 "minimiser": lowest.theta,
                 "model_lower": known,
+                "newest_lower": float(found.dual.objective),
                 "halving_gap": halving_gap,
                 "n_cuts": keep.size,
                 "dropped": len(cuts) - keep.size,

@@ -43,8 +43,10 @@ class BoundsInfo(NamedTuple):
     level_at : float
         At the cursor.
     model : array, shape (n_drawn,)
-        The bound of the cuts together, an upper one for the neighborhood's level method,
-        else a lower one; NaN where there is none, empty for solvers without cuts.
+        The upper bound of the level method's model, NaN where it has none; empty for other solvers.
+    newest : array, shape (n_drawn,)
+        The lower bound of the newest cut over the kernel weights alone; empty for
+        solvers without such cuts.
     """
 
     iteration: Array
@@ -60,6 +62,7 @@ class BoundsInfo(NamedTuple):
     level: Array = np.empty(0)
     level_at: float = math.nan
     model: Array = np.empty(0)
+    newest: Array = np.empty(0)
 
 
 def window(upper: Array, lower: Array) -> tuple[float, float]:
@@ -105,12 +108,11 @@ class BoundsView(View):
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
         """See `View.prepare`."""
-        numbers, upper, lower, level, over, under = columns(
-            trace, "iteration", "upper", "lower", "level", "model_upper", "model_lower"
+        numbers, upper, lower, level, model, newest = columns(
+            trace, "iteration", "upper", "lower", "level", "model_upper", "newest_lower"
         )
-        model = np.where(np.isnan(over), under, over)
         kept = thin(len(upper))
-        aimed, modelled = not np.isnan(level).all(), not np.isnan(model).all()
+        aimed, cuts = not np.isnan(level).all(), not np.isnan(newest).all()
         empty = np.empty(0)
         ghost: tuple[Array, Array, Array] = (empty, empty, empty)
         if scene.ghost is not None and len(scene.ghost):
@@ -131,7 +133,8 @@ class BoundsView(View):
             window=window(upper, lower),
             level=level[kept] if aimed else empty,
             level_at=float(level[k]) if inside else math.nan,
-            model=np.where(np.isfinite(model), model, np.nan)[kept] if modelled else empty,
+            model=np.where(np.isfinite(model), model, np.nan)[kept] if aimed else empty,
+            newest=newest[kept] if cuts else empty,
         )
 
     def _axes(self) -> figure:

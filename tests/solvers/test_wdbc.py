@@ -13,6 +13,7 @@ from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
 from mkldash.solvers.driver import solve
+from mkldash.solvers.level_set import LevelSet
 from mkldash.solvers.stopping import Status, StopRule
 
 #: eta -> (optimum, gap that block-coordinate descent reaches in 500 iterations)
@@ -55,3 +56,13 @@ def test_every_bound_holds_and_the_gap_is_reached(bank_and_labels, eta):
     assert np.all(lower <= optimum * (1 + 1e-6))
     assert np.all(upper >= optimum * (1 - 1e-6))
     assert result.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
+def test_the_level_method_reaches_the_optimum(bank_and_labels, eta):
+    bank, y = bank_and_labels
+    problem = Problem(bank, y, Hinge(100.0), ElasticNet(eta))
+    result = solve(LevelSet(), problem, stop=StopRule(tol=1e-6, max_iter=120))
+    assert result.status is Status.CONVERGED
+    assert result.lower <= OPTIMA[eta][0] * (1 + 1e-6)
+    assert result.upper == pytest.approx(OPTIMA[eta][0], rel=2e-6)

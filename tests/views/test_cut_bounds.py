@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 
 from mkldash.solvers.cutting_plane import CuttingPlane
 from mkldash.solvers.level_set import LevelSet
@@ -13,24 +12,28 @@ from tests.recipes import golden_problem
 from tests.solvers.cut_runs import take
 
 
-def test_the_level_lies_between_the_models_bound_and_the_upper_one():
+def test_the_level_lies_between_the_bounds():
     run = take(LevelSet(), golden_problem(), 6)
     info = CutBoundsView.prepare(run, 3)
-    assert list(info.model) == [s.model_lower for s in run]
-    assert np.all((info.model <= info.level) & (info.level <= info.upper))
-    assert f"aims at the level {run[3].level:,.4f}"[:24] in CutBoundsView.describe(info)
+    assert np.all((info.lower <= info.level) & (info.level <= info.upper))
+    assert np.all(info.newest <= info.lower)
+    assert f"aims at the level {run[3].level:,.2f}"[:-1] in CutBoundsView.describe(info)
     view = CutBoundsView()
     view.update(info)
     assert list(view._level.data["y"]) == [s.level for s in run]
-    assert list(view._model.data["y"]) == list(info.model)
+    assert list(view._newest.data["y"]) == list(info.newest)
 
 
-def test_cutting_planes_have_a_model_and_no_level():
+def test_cutting_planes_have_no_level():
     run = take(CuttingPlane(), golden_problem(), 4)
     info = CutBoundsView.prepare(run, 3)
     assert math.isnan(info.level_at)
     assert len(info.level) == 0
-    assert info.model[-1] == pytest.approx(run[-1].lower)
+    assert list(info.newest) == [s.newest_lower for s in run]
+    view = CutBoundsView()
+    view.update(info)
+    named = {item.label.value: item.visible for item in view.figure().legend[0].items}
+    assert (named["level"], named["newest cut alone"]) == (False, True)
     assert CutBoundsView.describe(info) == BoundsView.describe(info)
 
 
