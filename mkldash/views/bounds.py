@@ -43,7 +43,8 @@ class BoundsInfo(NamedTuple):
     level_at : float
         At the cursor.
     model : array, shape (n_drawn,)
-        The upper bound of the level method's model, NaN where it has none; empty for other solvers.
+        The bound of the model: an upper one with the neighborhood's level method, a lower
+        one with cuts over the kernel weights; NaN where it has none, empty for other solvers.
     newest : array, shape (n_drawn,)
         The lower bound of the newest cut over the kernel weights alone; empty for
         solvers without such cuts.
@@ -108,9 +109,12 @@ class BoundsView(View):
     @staticmethod
     def prepare(trace: Readable, k: int, scene: Scene = EMPTY) -> BoundsInfo:
         """See `View.prepare`."""
-        numbers, upper, lower, level, model, newest = columns(
-            trace, "iteration", "upper", "lower", "level", "model_upper", "newest_lower"
-        )
+        numbers, upper, lower, level, over, under, newest = columns(
+            trace, "iteration", "upper", "lower", "level", "model_upper", "model_lower",
+            "newest_lower",
+        )  # fmt: skip
+        model = np.where(np.isnan(over), under, over)
+        modelled = not np.isnan(model).all()
         kept = thin(len(upper))
         aimed, cuts = not np.isnan(level).all(), not np.isnan(newest).all()
         empty = np.empty(0)
@@ -133,7 +137,7 @@ class BoundsView(View):
             window=window(upper, lower),
             level=level[kept] if aimed else empty,
             level_at=float(level[k]) if inside else math.nan,
-            model=np.where(np.isfinite(model), model, np.nan)[kept] if aimed else empty,
+            model=np.where(np.isfinite(model), model, np.nan)[kept] if modelled else empty,
             newest=newest[kept] if cuts else empty,
         )
 

@@ -26,7 +26,7 @@ class NeighborhoodBoundsView(BoundsView):
     needs = frozenset({"upper", "lower", "shift"})
     caption = (
         "The best value that is possible lies between upper and lower bound; when they meet, "
-        "nothing is left to gain. With the level method: the level it "
+        "nothing is left to gain. With a level method: the level it "
         "aims at, between the best value of its steps and its model's bound."
     )
     formula = (

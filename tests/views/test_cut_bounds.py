@@ -8,8 +8,9 @@ from mkldash.solvers.cutting_plane import CuttingPlane
 from mkldash.solvers.level_set import LevelSet
 from mkldash.views.bounds import BoundsView
 from mkldash.views.cut_bounds import CutBoundsView
+from mkldash.views.level_bounds import NeighborhoodBoundsView
 from tests.recipes import golden_problem
-from tests.solvers.cut_runs import take
+from tests.solvers.cut_runs import take, toy
 
 
 def test_the_level_lies_between_the_bounds():
@@ -22,6 +23,14 @@ def test_the_level_lies_between_the_bounds():
     view.update(info)
     assert list(view._level.data["y"]) == [s.level for s in run]
     assert list(view._newest.data["y"]) == list(info.newest)
+
+
+def test_the_neighborhoods_picture_draws_the_models_lower_bound():
+    run = take(LevelSet(), toy(0.5, rho=1.0), 5)
+    view = NeighborhoodBoundsView()
+    view.update(NeighborhoodBoundsView.prepare(run, 4))
+    assert list(view._model.data["y"]) == [s.model_lower for s in run]
+    assert list(view._level.data["y"]) == [s.level for s in run]
 
 
 def test_cutting_planes_have_no_level():
