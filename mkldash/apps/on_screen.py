@@ -125,8 +125,11 @@ def _began(descent: Descent) -> str:
     if descent.best:
         return f"; began at the best weights of iteration {descent.at} of the run before it"
     if descent.resumed:
-        return f"; branched at iteration {descent.at}, goes on from its whole state"
-    return f"; branched at iteration {descent.at}, warm start from its weights, counted from 0"
+        return f"; branched at iteration {descent.at} of another run, goes on from its whole state"
+    return (
+        f"; branched at iteration {descent.at} of another run, a warm start from its weights "
+        "there, iterations counted from 0"
+    )
 
 
 def _of_rival(rival: Rival, first: Shot) -> Shot:

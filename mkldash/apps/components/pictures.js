@@ -62,7 +62,10 @@ class SvgPaper {
     this.parts.push(`<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${safe(colour)}"/>`)
   }
   text(x, y, words, size, weight, colour) {
-    this.parts.push(`<text x="${x}" y="${y}" font-family="${FACE}" font-size="${size}" font-weight="${weight}" fill="${safe(colour)}" xml:space="preserve">${safe(words)}</text>`)
+    // As long as it is here: another machine may lack the font, and have a wider one.
+    const long = text_width(words, size, weight)
+    const fit = long > 1 && String(words).length > 1 ? ` textLength="${long.toFixed(1)}" lengthAdjust="spacingAndGlyphs"` : ""
+    this.parts.push(`<text x="${x}" y="${y}"${fit} font-family="${FACE}" font-size="${size}" font-weight="${weight}" fill="${safe(colour)}" xml:space="preserve">${safe(words)}</text>`)
   }
   line(x0, x1, y, colour, dashes) {
     this.parts.push(`<line x1="${x0}" x2="${x1}" y1="${y}" y2="${y}" stroke="${safe(colour)}" stroke-width="2.5" stroke-dasharray="${dashes.join(" ")}"/>`)
@@ -91,12 +94,16 @@ function at_ratio(ratio, draw) {
   }
 }
 
+function text_width(words, size, weight = 400) {
+  measure.font = `${weight} ${size}px ${FACE}`
+  return measure.measureText(words).width
+}
+
 function wrapped(words, size, width) {
-  measure.font = `400 ${size}px ${FACE}`
   const lines = [""]
   for (const word of words.split(" ")) {
     const longer = lines.at(-1) ? `${lines.at(-1)} ${word}` : word
-    if (lines.at(-1) && measure.measureText(longer).width > width) { lines.push(word) } else { lines[lines.length - 1] = longer }
+    if (lines.at(-1) && text_width(longer, size) > width) { lines.push(word) } else { lines[lines.length - 1] = longer }
   }
   return lines
 }
@@ -110,8 +117,7 @@ function rows_above({title, keys, marks, lines}, width, ink, large) {
   }
   const items = keys?.length
     ? keys.filter(([,,, drawn]) => drawn).map(([label, colour, dashes]) => [label, 32, (p, x, y) => p.line(x, x + 26, y - 4, colour, dashes)])
-    : (marks ?? []).map(([sign, colour, meaning]) => [meaning, 18, (p, x, y) => p.text(x, y, sign, 14, 400, colour || ink.quiet)])
-  measure.font = `400 12.5px ${FACE}`
+    : (marks ?? []).map(([sign, colour, meaning]) => [meaning, sign ? 18 : 0, (p, x, y) => p.text(x, y, sign, 14, 400, colour || ink.quiet)])
   let row = []
   let used = 0
   const end = () => {
@@ -126,7 +132,7 @@ function rows_above({title, keys, marks, lines}, width, ink, large) {
     used = 0
   }
   for (const [label, lead, draw] of items) {
-    const wide = lead + measure.measureText(label).width + 16
+    const wide = lead + text_width(label, 12.5) + 16
     if (used && used + wide > width) { end() }
     row.push([used, label, lead, draw])
     used += wide
@@ -159,7 +165,8 @@ function draw_sheet(order, el) {
   const of = (name, otherwise) => style.getPropertyValue(name).trim() || otherwise
   const ink = {strong: of("--mui-palette-text-primary", "#222"), quiet: of("--mui-palette-text-secondary", "#555")}
   const all = [...Bokeh.index.all_views()]
-  const found = order.figures.map((f) => all.find((v) => v.model.name === f.figure && v.export && v.el.getBoundingClientRect().width > 0))
+  // A card has the name of its figure too; only the figure has a frame.
+  const found = order.figures.map((f) => all.find((v) => v.model.name === f.figure && v.frame && v.export && v.el.getBoundingClientRect().width > 0))
   const figures = order.figures.filter((_, i) => found[i])
   const cards = placed(figures, found.filter(Boolean), ink)
   if (!cards.length) { return null }
