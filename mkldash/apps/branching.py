@@ -128,7 +128,7 @@ def branch_words(session: Session, told: str, *, waits: bool) -> str:
     where = f"Branched at iteration {descent.at} of the grey run ({told})"
     if not descent.resumed:
         return (
-            f"{where}: a warm start from its weights there, iterations counted from 0. "
+            f"{where}: a warm start from its weights and α there, iterations counted from 0. "
             "Reset leaves the branch."
         )
     if waits:

@@ -105,7 +105,7 @@ def _began(told: str, extra: object) -> str:
     """What run began, and from where."""
     descent = extra.descent if isinstance(extra, Extra) else None
     if descent is not None and descent.branched:
-        start = "its whole state" if descent.resumed else "its weights, counted from 0"
+        start = "its whole state" if descent.resumed else "its weights and α, counted from 0"
         return (
             f"Branched at iteration {descent.at}, from {start}: {told}. The address keeps the "
             "choices only; the Python script has the branch too."

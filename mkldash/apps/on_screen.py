@@ -20,10 +20,10 @@ from mkldash.solvers.stopping import Status
 from mkldash.streaming import Session
 from mkldash.views.base import Rival
 
-__all__ = ["Shot", "as_seen", "on_screen"]
+__all__ = ["OWN_ENDS", "Shot", "as_seen", "numbers_of", "on_screen"]
 
 #: Ends that come again without anybody's doing.
-_OWN_END = (Status.CONVERGED, Status.ITERATION_LIMIT)
+OWN_ENDS = (Status.CONVERGED, Status.ITERATION_LIMIT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def _of_session(name: str, session: Session, k: int) -> Shot | None:
         columns=session.trace.columns(),
         k=k,
         descent=descent,
-        ended=session.status in _OWN_END,
+        ended=session.status in OWN_ENDS,
     )
 
 
@@ -128,7 +128,7 @@ def _began(descent: Descent) -> str:
         return f"; branched at iteration {descent.at} of another run, goes on from its whole state"
     return (
         f"; branched at iteration {descent.at} of another run, a warm start from its weights "
-        "there, iterations counted from 0"
+        "and α there, iterations counted from 0"
     )
 
 
@@ -157,12 +157,14 @@ def as_seen(shot: Shot) -> Seen:
     rows = [shot.k, len(shot.columns["iteration"]) - 1]
     if shot.remark:
         rows = [rows[1] - 1]
-    numbers = [_numbers(shot.columns, row) for row in dict.fromkeys(rows)]
+    numbers = [numbers_of(shot.columns, row) for row in dict.fromkeys(rows)]
     last = None if shot.ended else numbers[-1].iteration
     return Seen(shot.name, shot.descent, last, numbers, shot.remark)
 
 
-def _numbers(columns: Mapping[str, NDArray[Any]], row: int) -> Numbers:
+def numbers_of(columns: Mapping[str, NDArray[Any]], row: int) -> Numbers:
+    """What is compared of one row of a trace."""
+
     def cell(name: str) -> float:
         return float(np.asarray(columns[name])[row])
 

@@ -89,7 +89,7 @@ def test_other_parameters_start_warm_from_that_iteration_however_often_they_chan
         extra = branch.job.extra
         assert (extra.descent.at, extra.descent.resumed) == (3, False)
         np.testing.assert_array_equal(extra.start.alpha, point.alpha)
-        assert "a warm start from its weights there, iterations counted from 0" in (
+        assert "a warm start from its weights and α there, iterations counted from 0" in (
             report(player, shown).more
         )
     assert len(old.trace) - 1 == player.shown().ghost.trace.latest.iteration

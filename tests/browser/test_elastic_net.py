@@ -318,7 +318,7 @@ def test_a_branch_and_all_that_is_saved_of_it(walk, tmp_path):
     walk.page.keyboard.press("Home")
     walk.wait_run(3)
     expect(walk.tile("Upper bound")).to_have_text("268.942")
-    expect(more).to_contain_text("a warm start from its weights there")
+    expect(more).to_contain_text("a warm start from its weights and α there")
     script = walk.save("Save: Python script", tmp_path)
     said = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, check=True, cwd=tmp_path
