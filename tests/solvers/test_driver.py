@@ -191,17 +191,17 @@ def test_a_start_of_another_size_is_ignored():
 
 
 def test_one_thread_for_products_lasts_until_the_last_user_is_done():
-    def threads():
-        return {i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"}
+    def threads():  # the most: some packages bring a library that has one only
+        return max(i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas")
 
     before = threads()
     with threadpool_limits(2, user_api="blas"):
         first, second = one_blas_thread(), one_blas_thread()
         first.__enter__()
         second.__enter__()
-        assert threads() == {1}
+        assert threads() == 1
         first.__exit__(None, None, None)
-        assert threads() == {1}
+        assert threads() == 1
         second.__exit__(None, None, None)
-        assert threads() == {2}
+        assert threads() == 2
     assert threads() == before
