@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from mkldash.apps import ui
 from mkldash.apps.components import Board, PlayerBar
@@ -23,8 +22,7 @@ from mkldash.apps.log import Log
 from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Player, Shown
 from mkldash.apps.pump import Pump
-from mkldash.apps.recipe import RecipeCard
-from mkldash.apps.saved import as_csv
+from mkldash.apps.saving import Saver
 from mkldash.apps.sidebar import Sidebar
 from mkldash.apps.state import COSMETIC, AppState, taken
 from mkldash.apps.table_controls import read_ahead
@@ -68,12 +66,12 @@ class Dashboard:
         self.gallery = Gallery(state)
         self.board = Board(sizing_mode="stretch_width", margin=(4, 6))
         self.bar = PlayerBar(
-            speed=float(state["speed"]), sizing_mode="stretch_width", margin=(4, 6)
+            speed=float(state["speed"]), branches=True, sizing_mode="stretch_width", margin=(4, 6)
         )
         self.bar.on_message = self._command
         self.sidebar = Sidebar(state, self._choose, self._take_table, self._defaults)
         self.log = Log()
-        self.recipe = RecipeCard()
+        self.saver = Saver(self.player, self.gallery, title)
         self.pump = Pump(
             self._draw,
             on_leave=self.player.leave,
@@ -97,18 +95,13 @@ class Dashboard:
 
     def page(self) -> Any:
         """The page; the run begins when the browser has loaded it."""
-        save = pmui.FileDownload(
-            callback=lambda: as_csv(self.player.shown().session), filename="mkldash-run.csv",
-            label="Download the numbers (CSV)",
-            variant="outlined", size="small", icon=_SAVE_ICON, margin=(4, 8),
-        )  # fmt: skip
         self.gallery.layout.append(
             ui.card(
-                ui.heading("What happened"), self.log.layout, save, self.recipe.part, name="log"
+                ui.heading("What happened"), self.log.layout, self.saver.recipe.part, name="log"
             )
         )
         main = pn.Column(
-            ui.card(self.board, self.bar, name="player"),
+            ui.card(self.board, self.bar, self.saver.part, name="player"),
             self.gallery.layout,
             sizing_mode="stretch_width",
             margin=0,
@@ -148,6 +141,7 @@ class Dashboard:
             actions = {
                 "play": self.player.toggle, "step": self.player.step, "back": self.player.back,
                 "stop": self.player.stop, "reset": self.player.reset,
+                "branch": self.player.branch,
             }  # fmt: skip
             if kind in actions:
                 actions[kind]()
@@ -227,6 +221,7 @@ class Dashboard:
 
     def _defaults(self) -> None:
         self.board.note = ""
+        self.player.leave_branch()
         self.player.adopt(self.player.state.reset())
         self.sidebar.show(self.player.state)
         self._hurry()
@@ -297,6 +292,7 @@ class Dashboard:
             "ended": ended,
             "can_step": not ended or (length > 0 and shown.k < length - 1),
             "can_stop": not ended and current is not None,
+            "can_branch": self.player.can_branch(shown),
             "speed": float(self.player.state["speed"]),
         }
         changed = {n: v for n, v in values.items() if getattr(self.bar, n) != v}
@@ -377,7 +373,7 @@ class Dashboard:
         query = self._wanted_query()
         if query != self._query:
             self._query = self.board.query = query
-        self.recipe.follow(self.player.shown().session)
+        self.saver.follow()
         self.log.follow(self.player.current)
         for sentence in self.player.companions.sentences():
             self.log.say(sentence)
@@ -386,9 +382,3 @@ class Dashboard:
     def _failed_frame(self, problem: Exception) -> None:
         with self.pump.writing():
             self.board.alert = f"A picture could not be drawn: {problem}"
-
-
-_SAVE_ICON = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="currentColor">'
-    '<path d="M5 20h14v-2H5v2zM19 9h-4V3H9v6H5l7 7 7-7z"/></svg>'
-)

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mkldash.apps.companions import Plan
+from mkldash.apps.descent import Descent
 from mkldash.apps.product_scoring import ProductFacts, make_product_facts, make_product_score
 from mkldash.apps.scoring import make_gram, make_points, make_score
 from mkldash.apps.state import AppState
 from mkldash.errors import InputError
+from mkldash.experiments.choices import Choices
 from mkldash.experiments.rho_sweep import is_affordable
 from mkldash.experiments.workload import Cancelled as NotWanted
 from mkldash.experiments.workload import Workload, prepare
@@ -32,11 +34,12 @@ class Extra:
 
     workload: Workload
     points: Points | None
-    warm: bool = False  # begun at the weights of the run before
-    start: WarmStart | None = None  # these
+    warm: bool = False  # begun at a point of another run
+    start: WarmStart | None = None  # where its iteration 0 began
     gram: Gram | None = None
     swept: bool = False  # what rho does is computed beside it
     products: ProductFacts | None = None
+    descent: Descent | None = None
 
     @property
     def compared(self) -> bool:
@@ -71,7 +74,8 @@ def build_job(
         When nobody wants the job any more.
     """
     try:
-        workload = prepare(state.choices(), progress=say, cancelled=building.is_cancelled)
+        choices = state.choices()
+        workload = prepare(choices, progress=say, cancelled=building.is_cancelled)
     except NotWanted:
         raise Cancelled from None
     except ValueError as problem:
@@ -92,8 +96,18 @@ def build_job(
         extra=Extra(
             workload, points, warm=start is not None, start=start, gram=gram,
             swept=state.kind.takes_rho and is_affordable(workload.problem), products=products,
+            descent=_descent(choices, building if warm else None),
         ),
     )  # fmt: skip
+
+
+def _descent(choices: Choices, building: Building | None) -> Descent:
+    """Where a run began that is not a branch."""
+    if building is None or building.warm is None or building.warm_of is None:
+        return Descent(choices)
+    extra, iteration = building.warm_of
+    parent = extra.descent if isinstance(extra, Extra) else None
+    return Descent.of(choices, parent, iteration, best=True)
 
 
 def make_plan(state: AppState, job: Job) -> Plan | None:

@@ -53,14 +53,14 @@ class Log:
         if not self._begun and job is not None:
             self._begun = True
             if isinstance(session.parameters, AppState):
-                warm = isinstance(job.extra, Extra) and job.extra.warm
-                start = ", from the weights of the run before (Reset starts afresh)" if warm else ""
-                self.say(f"Run started: {session.parameters.summary()}{start}.")
+                self.say(_began(session.parameters.summary(), job.extra))
             if isinstance(job.extra, Extra):
                 for note in job.extra.workload.notes:
                     self.say(note)
                 self._say_kernels(job.extra)
-        rows = len(session.trace)
+            # What the run that was branched did is in the log already.
+            self._read = _inherited(session)
+        rows = 0 if job is None else len(session.trace)
         numbers = session.trace.columns().get("iteration")
         for row, sentence in session.trace.events(self._read):
             where = f"{int(numbers[row])}:" if numbers is not None and row < len(numbers) else ""
@@ -99,3 +99,27 @@ class Log:
             self.pending = False
             items = "".join(self._lines)
             self.layout.object = f"<ul style='margin:0;padding-left:18px'>{items}</ul>"
+
+
+def _began(told: str, extra: object) -> str:
+    """What run began, and from where."""
+    descent = extra.descent if isinstance(extra, Extra) else None
+    if descent is not None and descent.branched:
+        start = "its whole state" if descent.resumed else "its weights and α, counted from 0"
+        return (
+            f"Branched at iteration {descent.at}, from {start}: {told}. The address keeps the "
+            "choices only; the Python script has the branch too."
+        )
+    warm = isinstance(extra, Extra) and extra.warm
+    start = ", from the weights of the run before (Reset starts afresh)" if warm else ""
+    return f"Run started: {told}{start}."
+
+
+def _inherited(session: Session) -> int:
+    """Rows of a resumed run that were another one's."""
+    extra = session.job.extra if session.job is not None else None
+    descent = extra.descent if isinstance(extra, Extra) else None
+    if descent is None or not descent.resumed:
+        return 0
+    numbers = session.trace.columns().get("iteration", ())
+    return sum(int(n) <= descent.at for n in numbers)

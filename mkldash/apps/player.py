@@ -11,11 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mkldash.apps.branching import Fork
 from mkldash.apps.companions import Companions
 from mkldash.apps.jobs import Extra, build_job, make_plan
 from mkldash.apps.scenes import Scenes, comparable
 from mkldash.apps.state import COSMETIC, AppState
-from mkldash.streaming import Runner, Session, State
+from mkldash.streaming import Building, Job, Runner, Session, State
 from mkldash.views.base import Scene
 
 __all__ = ["Extra", "Player", "Shown"]
@@ -55,7 +56,7 @@ class Shown:
 
 
 class Player:
-    """Play, pause, step, back, scrub, stop, reset, new seed.
+    """Play, pause, step, back, scrub, branch, stop, reset, new seed.
 
     Parameters
     ----------
@@ -78,6 +79,7 @@ class Player:
         self._on_change = on_change
         self._clock = clock
         self._runner = Runner(self._news, max_rate=_cap(state["speed"]))
+        self.fork: Fork | None = None
         self.companions = Companions(on_change)
         self._scenes = Scenes(self.companions)
         self._last: Session | None = None
@@ -127,7 +129,7 @@ class Player:
 
     @staticmethod
     def is_warm(session: Session) -> bool:
-        """Whether a run began at the weights of the one before."""
+        """Whether a run began at a point of another one."""
         job = session.job
         return job is not None and isinstance(job.extra, Extra) and job.extra.warm
 
@@ -154,7 +156,9 @@ class Player:
                 self._replay, self._follow = None, True
         k = last if self._follow or stale else min(self._k, last)
         self._k = k
-        ghost = self._runner.previous if not stale else None
+        # What was branched stays beside all branches.
+        before = self._runner.previous if self.fork is None else self.fork.session
+        ghost = None if stale else before
         if ghost is session or not comparable(ghost, session):
             ghost = None
         return Shown(session, k, stale, self._scenes.scene(session, ghost, k), ghost)
@@ -175,7 +179,7 @@ class Player:
         play : bool
             False: stop before the first iteration and wait.
         """
-        state = self.state
+        state, fork = self.state, self.fork
         self._follow, self._replay, self.stage = True, None, "preparing"
         self._runner.max_rate = _cap(state["speed"])
         self.companions.cancel()
@@ -184,10 +188,48 @@ class Player:
             self.stage = sentence
             self._on_change()
 
-        self._runner.start(
-            lambda building: build_job(state, building, warm=warm, say=say), state, play=play
-        )
+        def build(building: Building) -> Job:
+            if fork is not None:
+                return fork.job(state, building, say)
+            return build_job(state, building, warm=warm, say=say)
+
+        self._runner.start(build, state, play=play)
         self._accompany()
+
+    def branch(self) -> bool:
+        """A new run from the shown iteration; it waits for `toggle`, `step` or a choice.
+
+        The run on screen stays beside it.  Choices that change from here on apply to
+        a branch from the same iteration, until `reset`, another seed or other data.
+
+        Returns
+        -------
+        bool
+            False: there is no iteration to branch from.
+        """
+        shown = self.shown()
+        if not self.can_branch(shown) or shown.session is None:
+            return False
+        if self.fork is not None and self.waits and shown.k == self.fork.row:
+            return True  # it is one already
+        self.fork = Fork(shown.session, shown.k)
+        self.start(play=False)
+        return True
+
+    def leave_branch(self) -> None:
+        """Runs from here on begin where they do without a branch."""
+        self.fork = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a branch is on screen that has not gone on yet."""
+        return self.fork is not None and self._last is not None and self.fork.waits(self._last)
+
+    @staticmethod
+    def can_branch(shown: Shown) -> bool:
+        """Whether there is an iteration to branch from."""
+        session = shown.session
+        return session is not None and not shown.stale and shown.k >= 0 and session.job is not None
 
     def _accompany(self) -> None:
         """Have computed beside the run what its problem has to compare."""
@@ -220,7 +262,9 @@ class Player:
                 self._accompany()
             self._on_change()
             return False
-        self.start(warm=_is_nearby(old, state))
+        if self.fork is not None and not self.fork.takes(old, state):
+            self.fork = None
+        self.start(warm=self.fork is None and _is_nearby(old, state))
         return True
 
     def toggle(self) -> None:
@@ -290,11 +334,13 @@ class Player:
             self.current.stop()
 
     def reset(self) -> None:
-        """The same run again from its beginning, same seed."""
+        """The same choices from their beginning, same seed; a branch is left."""
+        self.fork = None
         self.start()
 
     def new_seed(self) -> None:
         """The same choices on another split."""
+        self.fork = None
         _, most = self.state.choice("seed").bounds or (0, 2**31 - 1)
         self.state = self.state.change(seed=(int(self.state["seed"]) + 1) % (int(most) + 1))
         self.start()

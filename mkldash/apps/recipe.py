@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import platform
 import shlex
 from collections.abc import Iterator
+from importlib.metadata import version
 from typing import Any
 
-from mkldash.apps.components import Recipe
-from mkldash.apps.jobs import Extra
-from mkldash.apps.state import AppState
+import mkldash
 from mkldash.experiments.choices import Choices
-from mkldash.streaming import Session
 
-__all__ = ["RecipeCard", "arguments", "command", "python"]
+__all__ = ["arguments", "command", "literal", "named", "python", "versions"]
 
 #: How the command line calls what is not called so there.
 _NAMED = {"C": "--C"}
@@ -23,29 +22,17 @@ _NAMED = {"C": "--C"}
 _APART = frozenset({"data", "content", "solver_options", "solver_given", "standardize"})
 
 
-class RecipeCard:
-    """How to have the shown run again, as a part of the page."""
+def named(choices: Choices) -> dict[str, Any]:
+    """Keyword arguments that make these choices again; a table is named only.
 
-    def __init__(self) -> None:
-        self.part = Recipe(sizing_mode="stretch_width")
-        self._session: Session | None = None
-
-    def follow(self, session: Session | None) -> None:
-        """Bring it to the shown run; once for each."""
-        if session is None or session is self._session or session.job is None:
-            return
-        self._session, state = session, session.parameters
-        if not isinstance(state, AppState):
-            return
-        notes = []
-        if isinstance(session.job.extra, Extra) and session.job.extra.warm:
-            notes.append("The run on the page began at the weights of the one before it.")
-        if state.table is not None:
-            notes.append(f"{state['data']} must be in the folder where this is run.")
-        choices = state.choices()
-        self.part.param.update(
-            command=command(choices), python=python(choices), note=" ".join(notes)
-        )
+    Parameters
+    ----------
+    choices : Choices
+    """
+    found = {"data": choices.data, **_chosen(choices)}
+    if choices.solver_options:
+        found["solver_options"] = choices.solver_options
+    return found
 
 
 def _chosen(choices: Choices) -> dict[str, Any]:
@@ -115,8 +102,17 @@ def _text(value: Any) -> str:
     return shlex.quote(str(value))
 
 
-def _literal(value: Any) -> str:
-    return 'float("inf")' if value == math.inf else repr(value)
+def literal(value: Any) -> str:
+    """A value as Python that gives it again, to the last bit."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
+
+
+def versions() -> str:
+    """What computed the numbers of this process, in one line."""
+    others = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy"))
+    return f"mkldash {mkldash.__version__}, Python {platform.python_version()}, {others}"
 
 
 def arguments(choices: Choices, indent: int = 4) -> str:
@@ -127,11 +123,9 @@ def arguments(choices: Choices, indent: int = 4) -> str:
     choices : Choices
     indent : int
     """
-    given = {"data": choices.data, **_chosen(choices)}
-    if choices.solver_options:
-        given["solver_options"] = choices.solver_options
     blank = " " * indent
-    return "".join(f"{blank}{name}={_literal(value)},\n" for name, value in given.items())
+    given = named(choices).items()
+    return "".join(f"{blank}{name}={literal(value)},\n" for name, value in given)
 
 
 def python(choices: Choices) -> str:
@@ -146,12 +140,15 @@ def python(choices: Choices) -> str:
     else:
         names = "    print(f'{value:.6f}', key)\n"
     return (
+        f"# Made with {versions()}.\n"
+        f"# Seed {choices.seed}: of the split into training and test rows, and of solvers that "
+        "draw.\n"
         "from mkldash.experiments.choices import Choices\n"
         "from mkldash.experiments.workload import prepare\n"
         "from mkldash.solvers.driver import solve\n\n"
         f"work = prepare(Choices(\n{arguments(choices)}))\n"
         "result = solve(work.solver, work.problem, stop=work.stop)\n"
-        "print(result.status.sentence, result.upper, result.lower, result.gap)\n"
+        "print(result.status.sentence, result.upper, result.lower, result.gap, result.iterations)\n"
         "for key, value in result.best.weights.as_dict().items():\n"
         f"{names}"
     )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mkldash.apps.branching import branch_words, is_branch
 from mkldash.apps.jobs import Extra
 from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Player, Shown
@@ -222,7 +223,15 @@ def _expectation(session: Session) -> str:
 def _ghost_words(player: Player, shown: Shown) -> list[str]:
     """How this run compares with the one before, at the tighter common gap."""
     session, ghost = shown.session, shown.ghost
-    if session is None or ghost is None or not len(ghost.trace) or session.status is None:
+    if session is None or ghost is None or not len(ghost.trace):
+        return []
+    label = "before"
+    if isinstance(ghost.parameters, AppState) and isinstance(session.parameters, AppState):
+        other_choices = ghost.parameters.difference(session.parameters)
+        label = ", ".join((ghost.parameters.summary(), *other_choices))
+    if player.fork is not None and (told := branch_words(session, label, waits=player.waits)):
+        return [told]
+    if session.status is None:
         return []
     ours, theirs = session.trace.columns(), ghost.trace.columns()
     tol = max(float(np.min(ours["gap"])), float(np.min(theirs["gap"])))
@@ -230,11 +239,12 @@ def _ghost_words(player: Player, shown: Shown) -> list[str]:
         return []
     mine = int(ours["iteration"][int(np.argmax(ours["gap"] <= tol))])
     other = int(theirs["iteration"][int(np.argmax(theirs["gap"] <= tol))])
-    label = "before"
-    if isinstance(ghost.parameters, AppState) and isinstance(session.parameters, AppState):
-        other_choices = ghost.parameters.difference(session.parameters)
-        label = ", ".join((ghost.parameters.summary(), *other_choices))
     warm = player.is_warm(session), player.is_warm(ghost)
+    if any(warm) and is_branch(ghost):
+        return [
+            f"Grey: the run before ({label}), a branch: their iterations do not compare; "
+            "Reset starts afresh."
+        ]
     if any(warm):
         began = "Both began" if all(warm) else f"{'This run' if warm[0] else 'That one'} began"
         return [

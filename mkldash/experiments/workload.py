@@ -25,6 +25,7 @@ from mkldash.problems.losses.base import Loss
 from mkldash.problems.problem import Problem
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import Solver
+from mkldash.solvers.driver import one_blas_thread
 from mkldash.solvers.stopping import StopRule
 
 Array = NDArray[np.float64]
@@ -162,7 +163,8 @@ def prepare(
     parts = source.split(choices)
     y = source.dataset.y
     make_kernels = given_kernels if source.kernels is not None else table_kernels
-    seen = (table_products if kind.has_family else make_kernels)(choices, source, parts, say)
+    with one_blas_thread():  # so that the kernels are the same to the last bit, whoever else runs
+        seen = (table_products if kind.has_family else make_kernels)(choices, source, parts, say)
     if seen.target is not None:
         y = seen.target.transform(y[:, np.newaxis])[:, 0]
     n_kernels = seen.kernels.n_kernels if isinstance(seen.kernels, KernelBank) else 0

@@ -109,13 +109,48 @@ def solve(
         return _run(solver, problem, start, StopRule() if stop is None else stop, cancel, callbacks)
 
 
-def one_blas_thread() -> contextlib.AbstractContextManager[object]:
-    """While it is open, products of matrices take one thread each.
+@contextlib.contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """While it is open anywhere in this process, products of matrices take one thread each.
 
     Those of one iteration are small: a second thread gains a tenth when the machine is
-    idle and stalls every product when it is not (measured: 20x).
+    idle and stalls every product when it is not (measured: 20x).  And the last bits of a
+    product depend on how many threads share it, so a run would not come again.
     """
-    return _blas().limit(limits=1, user_api="blas")
+    _ONE_THREAD.enter()
+    try:
+        yield
+    finally:
+        _ONE_THREAD.leave()
+
+
+class _OneThread:
+    """The limit is one of the process: the first who wants it sets it, the last lifts it.
+
+    Each on its own would set back what it found, while another still computes.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._before: contextlib.AbstractContextManager[object] | None = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._before = _blas().limit(limits=1, user_api="blas")
+                self._before.__enter__()
+            self._users += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._before is not None:
+                self._before.__exit__(None, None, None)
+                self._before = None
+
+
+_ONE_THREAD = _OneThread()
 
 
 @functools.cache

@@ -63,10 +63,13 @@ class Building:
     warm : WarmStart or None
         Best weights and alpha of the run before (`Runner` only).  Whether they
         fit the new problem is for the factory to judge.
+    warm_of : (object, int) or None
+        Where `warm` is from: that run's `Job.extra`, and the iteration it had come to.
     """
 
     cancel: NDArray[np.uint8]
     warm: WarmStart | None = None
+    warm_of: tuple[object, int] | None = None
 
     def is_cancelled(self) -> bool:
         """Whether the job is not wanted any more."""

@@ -6,9 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mkldash.solvers.base import Snapshot, WarmStart
 from mkldash.streaming.control import checked_rate
-from mkldash.streaming.jobs import Factory
+from mkldash.streaming.jobs import Building, Factory
 from mkldash.streaming.session import Session
 from mkldash.streaming.trace import DEFAULT_BUDGET
 
@@ -56,7 +59,8 @@ class Runner:
         self._running: Session | None = None  # the one that may compute
         self._waiting: Session | None = None
         self._begun = 0.0  # when the current one was admitted
-        self._last: Snapshot | None = None  # newest state of the runs before
+        # Newest state of the runs before, and the extra of its job.
+        self._last: tuple[Snapshot, object] | None = None
         self._ending: list[threading.Thread] = []  # workers of closed sessions
         self._closed = False
         self.started = 0
@@ -114,7 +118,7 @@ class Runner:
             on_change=self._on_change,
             budget=self._budget,
         )
-        session._hold(self._promote, self._warm)
+        session._hold(self._promote, self._building)
         if play:
             session.play()
         with self._lock:
@@ -179,13 +183,18 @@ class Runner:
         threads = [*self._ending, outgoing._thread]
         self._ending = [t for t in threads if t is not None and t.is_alive()]
         if len(outgoing.trace):
-            self._last = outgoing.trace.latest
+            latest, job = outgoing.trace.latest, outgoing.job
+            assert latest is not None  # there is a row
+            self._last = latest, None if job is None else job.extra
             if worth or self._previous is None:
                 self._previous = outgoing
 
-    def _warm(self) -> WarmStart | None:
-        last = self._last
-        return None if last is None else WarmStart(weights=last.best.weights, alpha=last.best.alpha)
+    def _building(self, cancel: NDArray[np.uint8]) -> Building:
+        if self._last is None:
+            return Building(cancel)
+        last, extra = self._last
+        start = WarmStart(weights=last.best.weights, alpha=last.best.alpha)
+        return Building(cancel, start, (extra, last.iteration))
 
     def _admit_waiting(self) -> None:
         session, self._waiting = self._waiting, None

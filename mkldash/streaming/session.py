@@ -9,6 +9,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mkldash.problems.problem import Problem
 from mkldash.solvers.base import Snapshot, Solver, WarmStart
 from mkldash.solvers.driver import Result
@@ -337,11 +340,13 @@ class Session:
         self._notify()
 
     def _hold(
-        self, on_end: Callable[[Session], None], warm: Callable[[], WarmStart | None]
+        self,
+        on_end: Callable[[Session], None],
+        building: Callable[[NDArray[np.uint8]], Building],
     ) -> None:
         """Do not begin before `_admit`; credit granted until then is kept."""
         self._held = self._control.busy = True
-        self._on_end, self._worker.warm = on_end, warm
+        self._on_end, self._worker.building = on_end, building
 
     def _admit(self) -> bool:
         """Let a held session begin; False when it has ended or was closed before."""

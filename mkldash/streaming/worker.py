@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mkldash.problems.problem import Problem
 from mkldash.solvers.base import Origin, Snapshot, Solver, WarmStart, new_cancel_flag
-from mkldash.solvers.driver import Result, solve
+from mkldash.solvers.driver import Result, one_blas_thread, solve
 from mkldash.streaming.control import Control, Wish
 from mkldash.streaming.jobs import Building, Cancelled, Factory, Job
 from mkldash.streaming.replay import Replay, close_steps
@@ -55,7 +55,7 @@ class Worker:
         self._compute = compute
         self._build_slots = build
         self.job: Job | None = None
-        self.warm: Callable[[], WarmStart | None] = lambda: None
+        self.building: Callable[[NDArray[np.uint8]], Building] = Building
         self.score_error: Exception | None = None
 
     def run(self) -> Result | None:
@@ -118,7 +118,8 @@ class Worker:
             if row is None or (self._trace.peek(row) is not None and not self._needs_score(row)):
                 continue
             try:
-                self._show(row)
+                with one_blas_thread():  # or a replay would differ in its last bits
+                    self._show(row)
             except Exception as problem:
                 self.score_error = problem
                 _log.warning("row %d could not be shown: %s", row, problem)
@@ -134,7 +135,7 @@ class Worker:
         if ticket is None:
             raise Cancelled
         try:
-            building = Building(cancel, self.warm())
+            building = self.building(cancel)
             job = factory(building)
             building.check()
             return job

@@ -14,6 +14,7 @@ from mkldash.apps.estimates import memory_note, size
 from mkldash.apps.facts import expected, possible, present
 from mkldash.apps.gallery import Gallery, _subject
 from mkldash.apps.jobs import MOST_COMPARED, build_job
+from mkldash.apps.on_screen import on_screen
 from mkldash.apps.player import Player
 from mkldash.apps.saved import as_csv
 from mkldash.apps.sidebar import Sidebar
@@ -400,10 +401,11 @@ def test_a_change_of_the_penalty_begins_afresh_and_the_run_before_is_its_ghost(m
 
 def test_the_numbers_of_a_run_are_saved_with_its_choices(make):
     player = ended(make(max_iter=5))
-    lines = as_csv(player.current).getvalue().splitlines()
-    assert lines[0].startswith("# known-products, D = 3, p = 1, penalty 1, growth 4, ")
-    assert "step" in lines[1].split(",")
-    assert len(lines) == 2 + 6
+    shot = on_screen(player)[0]
+    lines = as_csv([(shot.name, shot.solver, shot.told, shot.columns)]).splitlines()
+    assert lines[1].startswith("# shown run: known-products, D = 3, p = 1, penalty 1, growth 4, ")
+    assert "step" in lines[2].split(",")
+    assert len(lines) == 3 + 6
 
 
 def test_a_table_with_a_number_to_predict_is_solved_and_one_with_words_is_refused(make):

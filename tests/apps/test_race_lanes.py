@@ -3,6 +3,8 @@
 import asyncio
 import dataclasses
 import math
+import subprocess
+import sys
 import threading
 import time
 
@@ -12,10 +14,12 @@ import pytest
 from mkldash.apps.racing import exports
 from mkldash.apps.racing.conductor import Race
 from mkldash.apps.racing.quiet import Quiet
+from mkldash.apps.racing.saving import seen
 from mkldash.apps.racing.schedule import AXES, Standing, most_behind, row_at
 from mkldash.apps.racing.standings import Reading, badges, progress
 from mkldash.apps.racing.state import RaceState
 from mkldash.apps.racing.words import sentence, tell
+from mkldash.apps.script import script
 from mkldash.solvers import available_solvers
 from mkldash.streaming import State
 
@@ -241,6 +245,14 @@ def test_a_branch_goes_on_or_starts_warm_and_the_old_one_stays(begin):
     assert "warm start" in told.more
     assert told.rows[2]["note"] == "warm start from A at 3"
     assert race.lanes[2].problem_key != first.problem_key
+    text = script(seen(race))
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, check=True
+    ).stdout
+    assert done.count(": as on the page") == sum(len(one.numbers) for one in seen(race))
+    assert "NOT" not in done
+    assert "start: goes on from iteration 3 of run_1" in text
+    assert "start: warm, at the point of iteration 3 of run_1" in text
 
 
 def test_one_lane_that_cannot_run_says_why_and_the_others_go_on(begin):

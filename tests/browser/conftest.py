@@ -150,6 +150,14 @@ class Walk:
         """Press a button of the player."""
         self.page.get_by_role("button", name=name, exact=True).click()
 
+    def save(self, name: str, folder: Path) -> Path:
+        """Press a button that saves; the file, under the name that the page gave it."""
+        with self.page.expect_download() as found:
+            self.press(name)
+        path = folder / found.value.suggested_filename
+        found.value.save_as(path)
+        return path
+
     def upload(self, path: Path) -> None:
         """Hand over a table."""
         self.page.get_by_label("Upload a table").set_input_files(path)

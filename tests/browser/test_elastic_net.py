@@ -2,8 +2,11 @@
 
 import re
 import struct
+import subprocess
+import sys
 import zlib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -299,3 +302,38 @@ def test_a_formula_shows_its_root_sign(walk):
     assert box is not None
     assert box["width"] > 3
     assert box["height"] > 3
+
+
+def test_a_branch_and_all_that_is_saved_of_it(walk, tmp_path):
+    walk.open(GOLDEN)
+    walk.wait_run(1)
+    walk.page.get_by_role("slider", name="iteration").fill("4")
+    expect(walk.status).to_have_attribute("data-iteration", "4")
+    walk.page.keyboard.press("b")
+    assert walk.wait_run(2, "paused").startswith("Paused at iteration 4: ")
+    more = walk.page.locator(".board .more")
+    expect(more).to_contain_text("Branched at iteration 4 of the grey run (golden, ")
+    slider = walk.page.get_by_role("slider", name="smooth")
+    slider.focus()
+    walk.page.keyboard.press("Home")
+    walk.wait_run(3)
+    expect(walk.tile("Upper bound")).to_have_text("268.942")
+    expect(more).to_contain_text("a warm start from its weights and α there")
+    script = walk.save("Save: Python script", tmp_path)
+    said = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=True, cwd=tmp_path
+    ).stdout
+    assert said.count(": as on the page") == 2
+    table = walk.save("Save: Numbers (CSV)", tmp_path).read_text(encoding="utf-8")
+    assert {line.split(",")[0] for line in table.splitlines()} > {
+        "run", "shown run", "run branched from",
+    }  # fmt: skip
+    sheet = walk.save("Save: Pictures (SVG)", tmp_path)
+    words = [t.text for t in ElementTree.parse(sheet).iter("{http://www.w3.org/2000/svg}text")]
+    assert "mkldash · Elastic-net MKL" in words
+    assert {"Relative gap", "lower bound", "previous run"} <= set(words)
+    assert any("η = 0, C = 100, seed 0" in (word or "") for word in words)
+    walk.press("Save the picture: Upper and lower bound")
+    picture = walk.save("SVG", tmp_path)
+    assert "Upper and lower bound" in picture.read_text(encoding="utf-8")
+    assert walk.save("Save: Pictures (PNG)", tmp_path).read_bytes().startswith(b"\x89PNG")

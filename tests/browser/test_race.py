@@ -17,7 +17,7 @@ def cell(row, label):
     return row.locator(f"td[data-label='{label}']")
 
 
-def test_a_race_from_the_start_to_a_branch_that_a_link_restores(walk, other):
+def test_a_race_from_the_start_to_a_branch_that_a_link_restores(walk, other, tmp_path):
     page = walk.open(LINK, "race").page
     rows = [page.locator(f"tr[data-lane={letter}]") for letter in "abcd"]
     assert walk.wait_state("finished").startswith("Shifted SVM certified 0.01 % after ")
@@ -60,6 +60,16 @@ def test_a_race_from_the_start_to_a_branch_that_a_link_restores(walk, other):
     expect(rows[3]).to_contain_text("warm start from B at 3")
     expect(page).to_have_url(re.compile("d=neighborhood~accelerated~C:2~from:b3"))
     expect(rows[1].get_by_role("button", name="Remove lane B")).to_be_disabled()
+
+    # What is saved says which race it was.
+    sheet = walk.save("Save: Pictures (SVG)", tmp_path).read_text(encoding="utf-8")
+    for words in ("D branched from B at iteration 3.", "two-moons, seed 0", "Gap by seconds"):
+        assert words in sheet
+    assert "Accelerated gradient, C 2" in sheet
+    walk.press("Save the picture: Gap by inner solves")
+    assert walk.save("PNG", tmp_path).name == "mkldash-race-two-moons-solves.png"
+    script = walk.save("Save: Python script", tmp_path).read_text(encoding="utf-8")
+    assert "start: warm, at the point of iteration 3 of run_2" in script
 
     # The address is the whole race, in step by seconds as well.
     page.get_by_role("button", name="Seconds", exact=True).click()

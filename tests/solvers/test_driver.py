@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from mkldash.errors import InputError
 from mkldash.kernels.precomputed import precomputed_bank
@@ -15,7 +16,7 @@ from mkldash.problems.problem import Problem
 from mkldash.problems.weight_sets.fixed import Fixed
 from mkldash.solvers.base import WarmStart, new_cancel_flag
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
-from mkldash.solvers.driver import solve
+from mkldash.solvers.driver import one_blas_thread, solve
 from mkldash.solvers.shifted_svm import ShiftedSVM
 from mkldash.solvers.stopping import Status, StopRule, StopWatch
 from tests.recipes import golden_problem
@@ -187,3 +188,20 @@ def test_a_start_of_another_size_is_ignored():
     start = WarmStart(weights=None, alpha=np.ones(7))
     cold = next(SOLVER.iterate(golden_problem()))
     assert next(SOLVER.iterate(golden_problem(), start)).upper == cold.upper
+
+
+def test_one_thread_for_products_lasts_until_the_last_user_is_done():
+    def threads():  # the most: some packages bring a library that has one only
+        return max(i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas")
+
+    before = threads()
+    with threadpool_limits(2, user_api="blas"):
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert threads() == 1
+        first.__exit__(None, None, None)
+        assert threads() == 1
+        second.__exit__(None, None, None)
+        assert threads() == 2
+    assert threads() == before

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import param
 from panel.custom import JSComponent
 
-__all__ = ["UPLOAD_LIMIT", "Board", "CardHead", "LaneTable", "PlayerBar", "Recipe", "Upload"]
+__all__ = [
+    "UPLOAD_LIMIT", "Board", "CardHead", "LaneTable", "PlayerBar", "Recipe", "SaveBar", "Upload",
+]  # fmt: skip
 
 _HERE = Path(__file__).parent
+
+#: A component's script is one file: what two of them share is put before each.
+_PICTURES = (_HERE / "pictures.js").read_text(encoding="utf-8")
 
 #: Bytes of a person's own table.
 UPLOAD_LIMIT = 10_000_000
@@ -48,6 +53,8 @@ class PlayerBar(_Part):
     pace = param.String(default="it/s", doc="Unit of the speed.")
     decade = param.Integer(default=0, doc="Places of a tenfold; 0: places are counted.")
     origin = param.Number(default=0.0, doc="Seconds of place 0, where there are decades.")
+    branches = param.Boolean(default=False, doc="Whether a run can be branched at the cursor.")
+    can_branch = param.Boolean(default=False, doc="Whether it can be now.")
 
     _esm = _HERE / "player.js"
     _stylesheets: ClassVar[list[Path]] = [(_HERE / "player.css")]
@@ -78,8 +85,12 @@ class Board(_Part):
 class CardHead(_Part):
     """Title of a picture, its curves, what it shows, and the picture in words.
 
-    A click on the name of a curve sends ``{key: name}``.
+    A click on the name of a curve sends ``{key: name}``.  Its button saves the picture
+    as PNG or SVG, with title, curves, and what `tell` says of it: the name of the file
+    (without ending) and lines such as the parameters of the run.
     """
+
+    tell: Callable[[], tuple[str, list[str]]] | None = None
 
     title = param.String(default="")
     figure = param.String(default="", doc="Name of the figure that the picture is saved of.")
@@ -89,8 +100,76 @@ class CardHead(_Part):
     words = param.String(default="")
     open = param.Boolean(default=False)
 
-    _esm = _HERE / "card.js"
+    _esm = _PICTURES + (_HERE / "card.js").read_text(encoding="utf-8")
     _stylesheets: ClassVar[list[Path]] = [(_HERE / "card.css")]
+
+    def _handle_msg(self, data: Mapping[str, Any]) -> None:
+        if "save" not in data:
+            super()._handle_msg(data)
+            return
+        name, lines = (f"mkldash-{self.figure}", []) if self.tell is None else self.tell()
+        self._send_msg(
+            {"format": data["save"], "name": name, "lines": lines, "figures": [self.drawing()]}
+        )
+
+    def drawing(self, lines: Sequence[str] = ()) -> dict[str, Any]:
+        """What the browser must know to save the picture with its title and its curves."""
+        return {
+            "figure": self.figure, "title": self.title, "keys": self.keys, "marks": self.marks,
+            "lines": list(lines),
+        }  # fmt: skip
+
+
+class SaveBar(_Part):
+    """Everything that can be saved, as one group of buttons.
+
+    A button sends ``{kind}`` of its offer; the page answers by `give_text` or
+    `give_pictures`, which the browser saves.
+    """
+
+    task: Any = None  # what makes a text; held here until it is done
+
+    offers = param.List(default=[], doc="(kind, words, hint) of each button.")
+    ready = param.Boolean(default=True, doc="Whether there is something to save.")
+
+    _esm = _PICTURES + (_HERE / "save.js").read_text(encoding="utf-8")
+    _stylesheets: ClassVar[list[Path]] = [(_HERE / "save.css")]
+
+    def give_text(self, name: str, text: str, kind: str = "text/plain") -> None:
+        """Have the browser save a text under a file name."""
+        self._send_msg({"format": "text", "name": name, "text": text, "type": kind})
+
+    def give_pictures(
+        self,
+        form: str,
+        name: str,
+        title: str,
+        lines: Sequence[str],
+        figures: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Have the browser save pictures on one sheet.
+
+        Parameters
+        ----------
+        form : {"png", "svg"}
+        name : str
+            Of the file, without ending.
+        title : str
+        lines : sequence of str
+            Under the title: the parameters.
+        figures : sequence of mapping
+            `CardHead.drawing` of each.
+        """
+        self._send_msg(
+            {
+                "format": form, "name": name, "title": title, "lines": list(lines),
+                "figures": [dict(figure) for figure in figures],
+            }
+        )  # fmt: skip
+
+    def say(self, sentence: str) -> None:
+        """Show why there is nothing to save."""
+        self._send_msg({"format": "words", "text": sentence})
 
 
 class LaneTable(_Part):

@@ -2,7 +2,7 @@ export function render({model, el}) {
   const head = document.createElement("header")
   head.innerHTML = `<h2></h2><button type="button" aria-expanded="false" class="info">
     <svg viewBox="0 0 24 24" width="18" height="18" fill="currentColor" aria-hidden="true"><path d="M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm1 15h-2v-6h2zm0-8h-2V7h2z"/></svg>
-    <span>What am I looking at?</span></button><button type="button" class="info save"><svg viewBox="0 0 24 24" width="18" height="18" fill="currentColor" aria-hidden="true"><path d="M5 20h14v-2H5v2zM19 9h-4V3H9v6H5l7 7 7-7z"/></svg></button><div class="keys"></div><div class="marks" hidden></div><p class="caption"></p><p class="words"></p>`
+    <span>What am I looking at?</span></button><span class="saving"><button type="button" class="info save" aria-haspopup="true"><svg viewBox="0 0 24 24" width="18" height="18" fill="currentColor" aria-hidden="true"><path d="M5 20h14v-2H5v2zM19 9h-4V3H9v6H5l7 7 7-7z"/></svg></button><span class="menu" hidden><button type="button" data-format="png">PNG</button><button type="button" data-format="svg">SVG</button></span></span><div class="keys"></div><div class="marks" hidden></div><p class="caption"></p><p class="words"></p>`
   el.append(head)
   const [title, info, keys, caption, words] = ["h2", ".info", ".keys", ".caption", ".words"].map((s) => head.querySelector(s))
   const show = () => {
@@ -59,26 +59,34 @@ export function render({model, el}) {
   }
   info.onclick = () => { model.open = !model.open }
   const save = head.querySelector(".save")
-  save.title = "Save the picture (PNG)"
+  const menu = head.querySelector(".menu")
+  save.title = "Save the picture (PNG or SVG)"
   save.setAttribute("aria-label", `Save the picture: ${model.title}`)
   save.hidden = !model.figure
-  save.onclick = () => {
-    const views = [...Bokeh.index.all_views()]
-    const view = views.find((v) => v.model.name === model.figure && v.export && v.el.getBoundingClientRect().width > 0)
-    if (!view) { return }
-    const drawn = view.export("png").canvas
-    const paper = document.createElement("canvas")
-    paper.width = drawn.width
-    paper.height = drawn.height
-    const context = paper.getContext("2d")
-    context.fillStyle = getComputedStyle(head).getPropertyValue("--mui-palette-background-paper") || "white"
-    context.fillRect(0, 0, paper.width, paper.height)
-    context.drawImage(drawn, 0, 0)
-    const link = document.createElement("a")
-    link.download = `mkldash-${model.figure}.png`
-    link.href = paper.toDataURL("image/png")
-    link.click()
+  const fold = (open) => {
+    menu.hidden = !open
+    save.setAttribute("aria-expanded", String(open))
   }
+  fold(false)
+  save.onclick = () => { fold(menu.hidden) }
+  for (const item of menu.children) {
+    item.onclick = () => {
+      model.send_msg({save: item.dataset.format})
+      fold(false)
+      save.focus()
+    }
+  }
+  head.querySelector(".saving").addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !menu.hidden) {
+      event.stopPropagation()
+      fold(false)
+      save.focus()
+    }
+  })
+  head.querySelector(".saving").addEventListener("focusout", (event) => {
+    if (!event.currentTarget.contains(event.relatedTarget)) { fold(false) }
+  })
+  model.on("msg:custom", (event) => save_order(event.data ?? event, head))
   for (const name of ["title", "caption", "open"]) { model.on(name, show) }
   model.on("words", tell)
   model.on("keys", name)

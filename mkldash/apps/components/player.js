@@ -4,6 +4,7 @@ const ICON = {
   forward: "M6 5v14l9-7zm10 0h3v14h-3z",
   back: "M18 5v14l-9-7zM5 5h3v14H5z",
   stop: "M6 6h12v12H6z",
+  branch: "M6 2a3 3 0 0 0-1 5.8v8.4a3 3 0 1 0 2 0v-2.6c1-.9 2.6-1.1 4.4-1.1 3.4 0 6.3-.9 6.6-4.7A3 3 0 1 0 16 7.8c-.3 2.3-1.9 2.7-4.6 2.7-1.5 0-3.1.1-4.4.8V7.8A3 3 0 0 0 6 2z",
   reset: "M12 5V1L7 6l5 5V7a5 5 0 1 1-5 5H5a7 7 0 1 0 7-7z",
   seed: "M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zm3 3.5A1.5 1.5 0 1 0 8 9.5 1.5 1.5 0 0 0 8 6.5zm4 4a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3zm4 4a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3z",
 }
@@ -47,6 +48,8 @@ export function render({model, el}) {
   const stop = button("stop", "Stop", "", "Stop")
   const reset = button("reset", "Reset, same seed", "R")
   const seed = button("seed", "New seed")
+  const branch = button("branch", "Branch: a new run from this iteration, beside this one", "B", "Branch")
+  branch.setAttribute("aria-label", "Branch")
   const scrub = document.createElement("input")
   Object.assign(scrub, {type: "range", min: 0, max: 1, step: 1, value: 0, className: "scrub"})
   scrub.setAttribute("aria-label", "iteration")
@@ -61,7 +64,7 @@ export function render({model, el}) {
 
   const keys = document.createElement("div")
   keys.className = "keys"
-  keys.append(play, back, step, stop, reset, seed)
+  keys.append(play, back, step, stop, branch, reset, seed)
   const line = document.createElement("div")
   line.className = "line"
   line.append(scrub, place)
@@ -107,6 +110,8 @@ export function render({model, el}) {
       play.title = `${text} (key: space)`
     }
     stop.disabled = !model.can_stop
+    branch.hidden = !model.branches
+    branch.disabled = !model.can_branch
     step.disabled = !model.can_step
     back.disabled = model.length < 2 || +scrub.value === 0
     const i = SPEEDS.reduce((best, v, j) => Math.abs(Math.log(v / model.speed)) < Math.abs(Math.log(SPEEDS[best] / model.speed)) ? j : best, 0)
@@ -139,6 +144,7 @@ export function render({model, el}) {
   step.onclick = () => send("step")
   back.onclick = () => send("back")
   stop.onclick = () => send("stop")
+  branch.onclick = () => send("branch")
   reset.onclick = () => send("reset")
   seed.onclick = () => send("seed")
   // After a click of the mouse the space bar plays; after one of the keyboard it presses again.
@@ -148,8 +154,8 @@ export function render({model, el}) {
 
   function on_key(event) {
     if (!is_free(event)) { return }
-    const kind = {" ": "play", ArrowRight: "step", ArrowLeft: "back", r: "reset", R: "reset"}[event.key]
-    if (kind === undefined) { return }
+    const kind = {" ": "play", ArrowRight: "step", ArrowLeft: "back", r: "reset", R: "reset", b: "branch", B: "branch"}[event.key]
+    if (kind === undefined || (kind === "branch" && !(model.branches && model.can_branch))) { return }
     event.preventDefault()
     send(kind)
   }
@@ -166,6 +172,6 @@ export function render({model, el}) {
     }
     show()
   }
-  for (const name of ["length", "position", "playing", "ended", "speed", "first", "can_step", "can_stop", "unit", "decade", "pace"]) { model.on(name, changed) }
+  for (const name of ["length", "position", "playing", "ended", "speed", "first", "can_step", "can_stop", "unit", "decade", "pace", "branches", "can_branch"]) { model.on(name, changed) }
   show()
 }

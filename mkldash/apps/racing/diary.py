@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import panel_material_ui as pmui
-
 from mkldash.apps import ui
 from mkldash.apps.components import Recipe
 from mkldash.apps.log import Log
@@ -18,7 +16,7 @@ __all__ = ["Diary"]
 
 
 class Diary:
-    """The last card of the page: the log, the numbers as a file, the script.
+    """The last card of the page: the log, the script.
 
     Parameters
     ----------
@@ -35,14 +33,7 @@ class Diary:
 
     def card(self) -> Any:
         """The card."""
-        save = pmui.FileDownload(
-            callback=lambda: exports.as_csv(self._race), filename="mkldash-race.csv",
-            label="Download the numbers of all lanes (CSV)", variant="outlined", size="small",
-            margin=(4, 8),
-        )  # fmt: skip
-        found = ui.card(
-            ui.heading("What happened"), self.log.layout, save, self._recipe, name="log"
-        )
+        found = ui.card(ui.heading("What happened"), self.log.layout, self._recipe, name="log")
         found.styles = {**found.styles, "grid-column": "1 / -1"}
         return found
 

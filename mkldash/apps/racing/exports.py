@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import platform
-from importlib.metadata import version
 
-import mkldash
 from mkldash.apps.racing.conductor import Race
 from mkldash.apps.racing.state import LaneSpec, RaceState
-from mkldash.apps.recipe import arguments, command
+from mkldash.apps.recipe import arguments, command, versions
 
 __all__ = ["as_csv", "commands", "note", "script"]
 
@@ -34,7 +31,7 @@ def as_csv(race: Race) -> io.StringIO:
         After a line with the address of the race.
     """
     buffer = io.StringIO()
-    buffer.write(f"# {_versions()}; race?{race.shown_state.to_query()}\n")
+    buffer.write(f"# {versions()}; race?{race.shown_state.to_query()}\n")
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(("lane", "problem", "solver", "label", *_COLUMNS))
     for lane in race.lanes:
@@ -72,10 +69,10 @@ def script(state: RaceState) -> str:
     """Python that solves every lane again, branches included."""
     lanes = [_lane(state, spec) for spec in state.lanes]
     return (
-        f"# {_versions()}\n"
+        f"# Made with {versions()}; seed {state.first['seed']}\n"
         "from mkldash.experiments.choices import Choices\n"
         "from mkldash.experiments.workload import prepare\n"
-        "from mkldash.solvers.driver import solve\n\n"
+        "from mkldash.solvers.driver import one_blas_thread, solve\n\n"
         f"# letter: choices, the lane that it branched from, the iteration there\nlanes = {{\n"
         f"{''.join(lanes)}}}\n"
         "results, works, starts = {}, {}, {}\n"
@@ -84,13 +81,14 @@ def script(state: RaceState) -> str:
         "    start = None\n"
         "    if parent is not None:\n"
         "        steps = works[parent].solver.iterate(works[parent].problem, starts[parent])\n"
-        "        start = next(s for s in steps if s.iteration == at)\n"
+        "        with one_blas_thread():\n"
+        "            start = next(s for s in steps if s.iteration == at)\n"
         "    starts[letter] = start\n"
         "    result = solve(work.solver, work.problem, start=start, stop=work.stop)\n"
         "    results[letter] = result\n"
         "    print(letter, work.solver.title, result.status.value, result.gap,\n"
         "          result.iterations, result.inner_solves, result.seconds)\n"
-    ).replace("results, works, starts = {}, {}, {}\n", "results, works, starts = {}, {}, {}\n")
+    )
 
 
 def _lane(state: RaceState, spec: LaneSpec) -> str:
@@ -101,10 +99,3 @@ def _lane(state: RaceState, spec: LaneSpec) -> str:
     inner = arguments(choices, indent=8)
     parent = None if spec.parent is None else spec.parent.upper()
     return f"    {spec.letter.upper()!r}: (Choices(\n{inner}    ), {parent!r}, {spec.at}),\n"
-
-
-def _versions() -> str:
-    return (
-        f"mkldash {mkldash.__version__}, numpy {version('numpy')}, numba {version('numba')}, "
-        f"Python {platform.python_version()}"
-    )

@@ -20,6 +20,7 @@ from mkldash.apps.racing.controls import Controls
 from mkldash.apps.racing.diary import Diary
 from mkldash.apps.racing.editor import Editor
 from mkldash.apps.racing.pictures import Pictures, curve_of
+from mkldash.apps.racing.saving import RaceSaver
 from mkldash.apps.racing.schedule import FIRST_SECONDS, PER_DECADE
 from mkldash.apps.racing.state import LaneSpec, RaceState
 from mkldash.apps.racing.words import RaceReport, tell
@@ -78,6 +79,7 @@ class RacePage:
             state, self._choose, self._take_table, self._act, {} if folders is None else folders
         )
         self.diary = Diary(self.race)
+        self.saver = RaceSaver(self.race, self.pictures, title)
         self.log = self.diary.log
         self.pump = Pump(
             self._draw, on_leave=self.race.hold, on_return=self._return,
@@ -98,7 +100,7 @@ class RacePage:
         """The page; the race begins when the browser has loaded it."""
         self.pictures.layout.append(self.diary.card())
         main = pn.Column(
-            ui.card(self.board, self.bar, self.table, name="player"),
+            ui.card(self.board, self.bar, self.saver.part, self.table, name="player"),
             self.editor.layout,
             self.pictures.layout,
             sizing_mode="stretch_width", margin=0,
@@ -362,6 +364,7 @@ class RacePage:
         if query != self.board.query:
             self.board.query = query
         self.diary.follow()
+        self.saver.follow()
 
     def _failed_frame(self, problem: Exception) -> None:
         with self.pump.writing():
