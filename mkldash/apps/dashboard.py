@@ -7,9 +7,8 @@ globals before a session ends, and the clean-up would be skipped.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import panel as pn
@@ -19,16 +18,13 @@ from mkldash.apps.components import Board, PlayerBar
 from mkldash.apps.facts import present
 from mkldash.apps.gallery import Gallery, wanted_row
 from mkldash.apps.log import Log
-from mkldash.apps.phrases import for_page
 from mkldash.apps.player import Player, Shown
 from mkldash.apps.pump import Pump
 from mkldash.apps.saving import Saver
 from mkldash.apps.sidebar import Sidebar
 from mkldash.apps.state import COSMETIC, AppState, taken
-from mkldash.apps.table_controls import read_ahead
+from mkldash.apps.table_intake import TableIntake
 from mkldash.apps.words import Report, report
-from mkldash.datasets.tables import check_upload
-from mkldash.errors import InputError
 from mkldash.streaming import Session, State
 from mkldash.streaming.courtesy import COURTESY
 
@@ -84,6 +80,7 @@ class Dashboard:
         self._numbers_at = self._spoken_at = self._slow_at = self._scored_at = 0.0
         self._query = ""
         self._tables: dict[str, bytes] = {}
+        self._intake = TableIntake(self.sidebar.upload, self._shipped, self._adopt_table)
         self._alerted = False
         self._offered: tuple[Session, bool] | None = None
         self._later: asyncio.TimerHandle | None = None
@@ -187,36 +184,16 @@ class Dashboard:
             self.player.adopt(state.without_table(name))
         self.sidebar.show(self.player.state)
 
+    def _shipped(self) -> Collection[str]:
+        return (self.player.state.choice("data").names or dict)()
+
     def _take_table(self, name: str, content: bytes) -> None:
-        """Read a file in a thread of its own: other people's pages go on meanwhile."""
-        doc = pn.state.curdoc
-        if doc is None or doc.session_context is None:
-            self._adopt_table(name, content)
-            return
-        self.sidebar.upload.say(f"Reading {name} …", good=True)
-
-        async def read() -> None:
-            with contextlib.suppress(InputError):  # said when it is read again, from memory
-                await asyncio.to_thread(read_ahead, content)
-            doc.add_next_tick_callback(lambda: self._adopt_table(name, content))
-
-        self._reading = asyncio.get_running_loop().create_task(read())
+        self._intake.take(name, content)
 
     def _adopt_table(self, name: str, content: bytes) -> None:
-        try:
-            check_upload(name, len(content))
-            found = read_ahead(content)
-        except InputError as problem:
-            self.sidebar.upload.say(f"{name}: {for_page(str(problem))}")
-            return
-        if name in (self.player.state.choice("data").names or dict)():
-            name = f"my-{name}"  # a shipped data set has that name
         self._tables[name] = content
         self.player.adopt(self.player.state.with_table(name, content))
         self.sidebar.show(self.player.state)
-        self.sidebar.upload.say(
-            f"{name}: {found.n_rows} rows, label {found.label_guess!r}.", good=True
-        )
         self._hurry()
 
     def _defaults(self) -> None:

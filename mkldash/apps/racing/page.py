@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import panel as pn
 
 from mkldash.apps import ui
 from mkldash.apps.components import Board, LaneTable, PlayerBar
-from mkldash.apps.phrases import for_page
 from mkldash.apps.pump import Pump
 from mkldash.apps.racing.conductor import Race
 from mkldash.apps.racing.controls import Controls
@@ -24,9 +22,7 @@ from mkldash.apps.racing.saving import RaceSaver
 from mkldash.apps.racing.schedule import FIRST_SECONDS, PER_DECADE
 from mkldash.apps.racing.state import LaneSpec, RaceState
 from mkldash.apps.racing.words import RaceReport, tell
-from mkldash.apps.table_controls import read_ahead
-from mkldash.datasets.tables import check_upload
-from mkldash.errors import InputError
+from mkldash.apps.table_intake import TableIntake
 from mkldash.streaming.courtesy import COURTESY
 
 __all__ = ["COLUMNS", "RacePage"]
@@ -78,6 +74,7 @@ class RacePage:
         self.controls = Controls(
             state, self._choose, self._take_table, self._act, {} if folders is None else folders
         )
+        self._intake = TableIntake(self.controls.upload, self._shipped, self._adopt_table)
         self.diary = Diary(self.race)
         self.saver = RaceSaver(self.race, self.pictures, title)
         self.log = self.diary.log
@@ -203,30 +200,14 @@ class RacePage:
         self.race.adopt(state)
         self.controls.show(state)
 
+    def _shipped(self) -> Collection[str]:
+        return (self.race.state.first.choice("data").names or dict)()
+
     def _take_table(self, name: str, content: bytes) -> None:
-        """Read a file in a thread of its own: other people's pages go on meanwhile."""
-        doc = pn.state.curdoc
-        self.controls.upload.say(f"Reading {name} …", good=True)
-
-        async def read() -> None:
-            with contextlib.suppress(InputError):  # said when it is read again, from memory
-                await asyncio.to_thread(read_ahead, content)
-            doc.add_next_tick_callback(lambda: self._adopt_table(name, content))
-
-        self._reading = asyncio.get_running_loop().create_task(read())
+        self._intake.take(name, content)
 
     def _adopt_table(self, name: str, content: bytes) -> None:
-        try:
-            check_upload(name, len(content))
-            found = read_ahead(content)
-        except InputError as problem:
-            self.controls.upload.say(f"{name}: {for_page(str(problem))}")
-            return
-        if name in (self.race.state.first.choice("data").names or dict)():
-            name = f"my-{name}"  # a shipped data set has that name
         self._adopt(self.race.state.with_table(name, content))
-        said = f"{name}: {found.n_rows} rows, label {found.label_guess!r}."
-        self.controls.upload.say(said, good=True)
         self._hurry()
 
     def _hurry(self) -> None:
