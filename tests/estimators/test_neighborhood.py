@@ -21,8 +21,10 @@ from mkldash.kernels.base import KernelTerm
 from mkldash.kernels.gaussian import Gaussian
 from mkldash.kernels.linear import Linear
 from mkldash.kernels.square import SquareBank, given_square
+from mkldash.problems.losses.hinge import Hinge
 from mkldash.problems.losses.squared import Squared
 from mkldash.problems.problem import Problem
+from mkldash.problems.weight_sets.fixed import Fixed
 from mkldash.problems.weight_sets.norm_ball import NormBall
 from mkldash.solvers import available_solvers
 from mkldash.solvers.block_coordinate import BlockCoordinateDescent
@@ -233,7 +235,24 @@ def test_a_solver_for_regression_is_refused_with_its_reason(solver: str) -> None
         NeighborhoodKernelClassifier(solver=solver).fit(X, y)
 
 
-@pytest.mark.parametrize("solver", sorted(set(available_solvers()) - squared_losses_only()))
+def weights_to_learn_only() -> set[str]:
+    """Solvers for the hinge loss that have nothing to do when the weight is fixed."""
+    X, y = golden_data()
+    given = Problem(given_square(X @ X.T), y, Hinge(1.0), Fixed((1.0,)), 2.0)
+    refusing = {n for n, kind in available_solvers().items() if kind().supports(given) is not None}
+    return refusing - squared_losses_only()
+
+
+@pytest.mark.parametrize("solver", sorted(weights_to_learn_only()))
+def test_a_solver_without_a_kernel_weight_to_learn_is_refused(solver: str) -> None:
+    X, y = golden_data()
+    with pytest.raises(InputError, match="learns the kernel weights, and here they are fixed"):
+        NeighborhoodKernelClassifier(rho=2.0, solver=solver).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "solver", sorted(set(available_solvers()) - squared_losses_only() - weights_to_learn_only())
+)
 def test_every_solver_may_be_named(solver: str) -> None:
     X, y = golden_data()
     usual = exact_neighborhood("single", rho=2.0).fit(X, y)
