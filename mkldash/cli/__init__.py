@@ -1,4 +1,4 @@
-"""The command line: ``mkldash serve | solve | compare | data | list | lab``.
+"""The command line: ``mkldash serve | solve | compare | reproduce | data | list | lab``.
 
 Each command lives in its own module, imported when it is called, so that
 ``mkldash --help`` loads nothing heavy.

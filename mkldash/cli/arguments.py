@@ -73,6 +73,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     _add_serve(commands)
     _add_solve(commands)
     _add_compare(commands)
+    _add_reproduce(commands)
     _add_lists(commands)
     lab = _command(commands, "lab", "serving", "open JupyterLab on the notebooks")
     lab.set_defaults(what="lab")
@@ -162,6 +163,32 @@ def _add_compare(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     add_compare(compare)
     _add_table(compare.add_argument_group("CSV files of your own (detected unless said)"))
+
+
+def _add_reproduce(commands: argparse._SubParsersAction[_Parser]) -> None:
+    reproduce = _command(
+        commands, "reproduce", "reproducing", "run an experiment of the papers again"
+    )
+    reproduce.epilog = (
+        "Without NAME the experiments are listed. A folder gets result.md (the paper's claim and "
+        "what came out, in one sentence, and a table), figure.svg, table.csv (one row a run), "
+        "results.jsonl and, for solvers' gaps, report.html. The same command goes on where it "
+        "stopped. Exit codes are those of compare."
+    )
+    reproduce.add_argument("name", nargs="?", metavar="NAME")
+    reproduce.add_argument(
+        "--quick", action="store_true", help="fewer sets, settings and splits: minutes"
+    )
+    reproduce.add_argument(
+        "--out", metavar="FOLDER", help="where results go; default reproduce-NAME-quick or -full"
+    )
+    reproduce.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="runs side by side; default one for each core, 1 where seconds matter",
+    )
+    reproduce.add_argument("--retry-failed", action="store_true", help="run again what failed")
 
 
 def _add_method(group: argparse._ArgumentGroup) -> None:

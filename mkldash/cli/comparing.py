@@ -21,7 +21,15 @@ from mkldash.errors import InputError
 if TYPE_CHECKING:
     from mkldash.experiments.sweep import Sweep
 
-__all__ = ["SweepBar", "finish", "run", "sweep_from"]
+__all__ = [
+    "SweepBar",
+    "finish",
+    "kept",
+    "run",
+    "say",
+    "sweep_from",
+    "termination_interrupts",
+]
 
 #: Rows of the summary on stdout; the report has all.
 _MOST_ROWS = 60
@@ -58,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.out)
     bar = SweepBar()
     try:
-        with _termination_interrupts():
+        with termination_interrupts():
             run_sweep(
                 sweep,
                 folder,
@@ -71,18 +79,18 @@ def run(arguments: argparse.Namespace) -> int:
         if not bar.total:
             raise
         bar.close()
-        _say(f"stopped by you: {_kept(sweep, folder)}; the same command goes on from there")
+        say(f"stopped by you: {kept(sweep, folder)}; the same command goes on from there")
         return 130
     except ClusterLost as error:
         bar.close()
-        _say(f"{error}: {_kept(sweep, folder)}; the same command goes on from there")
+        say(f"{error}: {kept(sweep, folder)}; the same command goes on from there")
         return 1
     finally:
         bar.close()
     return finish(folder, parquet=arguments.parquet)
 
 
-def _kept(sweep: Sweep, folder: Path) -> str:
+def kept(sweep: Sweep, folder: Path) -> str:
     """How far a sweep has come."""
     from mkldash.experiments.results import read_results
 
@@ -91,7 +99,7 @@ def _kept(sweep: Sweep, folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def _termination_interrupts() -> Iterator[None]:
+def termination_interrupts() -> Iterator[None]:
     """A batch system that says its time is up gets the same clean end as Ctrl-C."""
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -232,7 +240,7 @@ def finish(folder: str | Path, *, parquet: bool = False) -> int:
         shown += f"\nand {len(rows) - _MOST_ROWS - 1} more; the report has all"
     broken = [record for record in results if record["status"] in ("failed", "not_finite")]
     for reason in dict.fromkeys(f"{r['solver']} on {r['data']}: {r['reason']}" for r in broken):
-        _say(f"failed: {reason}")
+        say(f"failed: {reason}")
     sys.stdout.write(
         f"{shown}\n\n{len(results)} runs: {statuses(results)}\ntable   {path}\nreport  {report}\n"
     )
@@ -261,7 +269,7 @@ class SweepBar:
         if record is None:
             self._begun, self._at_start = time.monotonic(), done
             if done:
-                _say(f"{done} of {total} runs were there already")
+                say(f"{done} of {total} runs were there already")
         elif record["status"] == "failed":
             self._failed += 1
         now = time.monotonic()
@@ -284,12 +292,12 @@ class SweepBar:
     def close(self) -> None:
         """Leave the line."""
         if self._terminal and self._drawn:
-            _say("")
+            say("")
             self._drawn = ""
 
     def _show(self, text: str) -> None:
         if not self._terminal:
-            _say(text)
+            say(text)
             return
         _write("\r" + text.ljust(len(self._drawn)))
         self._drawn = text
@@ -301,7 +309,8 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """A line on stderr."""
     _write(text + "\n")
 
 

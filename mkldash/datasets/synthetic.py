@@ -14,6 +14,7 @@ __all__ = [
     "golden",
     "hill_valley",
     "known_products",
+    "relevant_features",
     "three_points",
     "two_moons",
     "xor",
@@ -200,3 +201,36 @@ def known_products(seed: int = 0, rows: int = 400, features: int = 8, noise: flo
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rows, features))
     return X, 2.0 * X[:, 1] * X[:, 4] + X[:, 2] + noise * rng.standard_normal(rows)
+
+
+def relevant_features(
+    seed: int = 0, rows: int = 200, features: int = 20, relevant: int = 2, noise: float = 0.3
+) -> Sample:
+    """Two classes that some of the features tell apart, each by how far it is from 0.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the features and of the noise.
+    rows : int
+        Number of points.
+    features : int
+        Number of features.
+    relevant : int
+        How many of them matter, all alike: the first ones.
+    noise : float
+        Standard deviation of the noise on the score, whose own is 1.
+
+    Returns
+    -------
+    X : array, shape (rows, features)
+        Standard normal sample.
+    y : array, shape (rows,)
+        +1 where the sum of the squares of the features that matter, and noise, is
+        above its median, else -1.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rows, features))
+    score = (X[:, :relevant] ** 2 - 1.0).sum(axis=1) / np.sqrt(2.0 * relevant)
+    score += noise * rng.standard_normal(rows)
+    return X, np.where(score > np.median(score), 1.0, -1.0)

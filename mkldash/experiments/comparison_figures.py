@@ -15,13 +15,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mkldash.experiments.svg_axes import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Axis,
+    frame,
+    line_style,
+    path_of,
+)
 from mkldash.problems.certificates import relative_gap
 from mkldash.views._names import number
-from mkldash.views._palette import LINES
 
 Array = NDArray[np.float64]
 
-__all__ = ["AXES_OF_GAP", "GapCurve", "figure_svg", "gap_curve", "line_style"]
+__all__ = ["AXES_OF_GAP", "GapCurve", "figure_svg", "gap_curve"]
 
 #: What the gap is drawn against: column of the trace, label, whether it counts.
 AXES_OF_GAP = (
@@ -29,9 +40,6 @@ AXES_OF_GAP = (
     ("inner_solves", "inner solves", True),
     ("seconds", "seconds of the solver’s own work", False),
 )
-
-_WIDTH, _HEIGHT = 390.0, 300.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58.0, 10.0, 10.0, 44.0
 
 #: Axes that count are logarithmic when the runs differ in length by more than this.
 _FAR_APART = 30.0
@@ -148,40 +156,6 @@ def _median(gaps: Array) -> Array:
         return np.where(np.isinf(high), high if len(gaps) % 2 == 0 else low, 0.5 * (low + high))
 
 
-def line_style(index: int) -> tuple[str, str]:
-    """Colour and dashes of the curve with that number; no two of the first 24 are alike."""
-    colour, _ = LINES[index % len(LINES)]
-    _, dashes = LINES[(index + index // len(LINES)) % len(LINES)]
-    return colour, " ".join(str(length) for length in dashes)
-
-
-class _Axis:
-    """From numbers to places along one side, linear or by powers of ten."""
-
-    def __init__(self, low: float, high: float, start: float, end: float, *, log: bool) -> None:
-        self.low, self.high, self.log = low, high, log
-        self._start, self._end = start, end
-        self._from, self._to = (math.log10(low), math.log10(high)) if log else (low, high)
-
-    def __call__(self, values: Array) -> Array:
-        clipped = np.clip(values, self.low, self.high)
-        place = np.log10(clipped) if self.log else clipped
-        share = (place - self._from) / (self._to - self._from)
-        return self._start + share * (self._end - self._start)
-
-    def ticks(self) -> list[tuple[float, str]]:
-        """Powers of ten (at most eight), or about five round numbers."""
-        if not self.log:
-            step = 10.0 ** math.floor(math.log10((self.high - self.low) / 2))
-            step *= next(k for k in (1, 2, 5, 10) if (self.high - self.low) / (k * step) <= 6)
-            first = math.ceil(self.low / step)
-            values = [k * step for k in range(first, math.floor(self.high / step) + 1)]
-            return [(value, number(value)) for value in values]
-        powers = range(math.ceil(self._from - 1e-9), math.floor(self._to + 1e-9) + 1)
-        every = math.ceil(len(powers) / 8) or 1
-        return [(10.0**power, number(10.0**power)) for power in powers if power % every == 0]
-
-
 def figure_svg(
     curves: Sequence[GapCurve], label: str, *, counts: bool, tol: float | None = None
 ) -> str:
@@ -210,22 +184,20 @@ def figure_svg(
     start = 1.0 if counts and label.startswith("iteration") and log_x else 0.0
     x_axis, y_axis = _x_axis(curves, log_x, start), _y_axis(curves, tol)
     parts = [
-        f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" '
+        f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" '
         f'aria-label="{html.escape(_said(curves, label), quote=True)}">',
-        *_frame(x_axis, y_axis, label),
+        *frame(x_axis, y_axis, label, "relative gap"),
     ]
     if tol is not None:
         y = float(y_axis(np.array([tol]))[0])
         parts.append(
-            f'<line class="tol" x1="{_LEFT:g}" x2="{_WIDTH - _RIGHT:g}" y1="{y:.1f}" y2="{y:.1f}">'
+            f'<line class="tol" x1="{LEFT:g}" x2="{WIDTH - RIGHT:g}" y1="{y:.1f}" y2="{y:.1f}">'
             f"<title>the tolerance, {number(tol)}</title></line>"
         )
     for curve in curves:
         parts += _drawn(curve, x_axis, y_axis, start)
     if not curves:
-        parts.append(
-            f'<text class="none" x="{_WIDTH / 2:g}" y="{_HEIGHT / 2:g}">nothing ran</text>'
-        )
+        parts.append(f'<text class="none" x="{WIDTH / 2:g}" y="{HEIGHT / 2:g}">nothing ran</text>')
     return "".join([*parts, "</svg>"])
 
 
@@ -234,53 +206,26 @@ def _far_apart(curves: Sequence[GapCurve]) -> bool:
     return bool(ends) and max(ends) / min(ends) > _FAR_APART
 
 
-def _x_axis(curves: Sequence[GapCurve], log: bool, start: float) -> _Axis:
+def _x_axis(curves: Sequence[GapCurve], log: bool, start: float) -> Axis:
     known = np.concatenate([*(curve.x for curve in curves), np.empty(0)]) + start
     high = float(known.max(initial=0.0))
     if not log:
-        return _Axis(0.0, max(high, 1.0) * 1.03, _LEFT, _WIDTH - _RIGHT, log=False)
+        return Axis(0.0, max(high, 1.0) * 1.03, LEFT, WIDTH - RIGHT, log=False)
     positive = known[known > 0]
     low = float(positive.min()) if positive.size else 1e-3
     low = max(low, high * 1e-6)
-    return _Axis(low / 1.3, max(high * 1.3, low * 2), _LEFT, _WIDTH - _RIGHT, log=True)
+    return Axis(low / 1.3, max(high * 1.3, low * 2), LEFT, WIDTH - RIGHT, log=True)
 
 
-def _y_axis(curves: Sequence[GapCurve], tol: float | None) -> _Axis:
+def _y_axis(curves: Sequence[GapCurve], tol: float | None) -> Axis:
     values = np.concatenate([*(np.r_[c.median, c.least] for c in curves), np.empty(0)])
     values = values[np.isfinite(values) & (values > 1e-16)]
     low = min(float(values.min(initial=math.inf)), tol or math.inf, 1.0)
     high = min(float(values.max(initial=10.0 * low)), 1e6)
-    return _Axis(low / 2.0, max(high * 1.5, low * 10.0), _HEIGHT - _BOTTOM, _TOP, log=True)
+    return Axis(low / 2.0, max(high * 1.5, low * 10.0), HEIGHT - BOTTOM, TOP, log=True)
 
 
-def _frame(x_axis: _Axis, y_axis: _Axis, label: str) -> list[str]:
-    """Grid, ticks and the names of the axes."""
-    right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
-    middle = (_LEFT + right) / 2
-    parts = []
-    for value, text in y_axis.ticks():
-        y = float(y_axis(np.array([value]))[0])
-        parts.append(
-            f'<line class="grid" x1="{_LEFT:g}" x2="{right:g}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<text class="y" x="{_LEFT - 6:g}" y="{y + 4:.1f}">{text}</text>'
-        )
-    for value, text in x_axis.ticks():
-        x = float(x_axis(np.array([value]))[0])
-        parts.append(
-            f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP:g}" y2="{bottom:g}"/>'
-            f'<text class="x" x="{x:.1f}" y="{bottom + 16:g}">{text}</text>'
-        )
-    parts.append(
-        f'<rect class="frame" x="{_LEFT:g}" y="{_TOP:g}" width="{right - _LEFT:g}" '
-        f'height="{bottom - _TOP:g}"/>'
-        f'<text class="x" x="{middle:g}" y="{_HEIGHT - 8:g}">{html.escape(label)}</text>'
-        f'<text class="x" transform="translate(13 {(_TOP + bottom) / 2:g}) rotate(-90)">'
-        "relative gap</text>"
-    )
-    return parts
-
-
-def _drawn(curve: GapCurve, x_axis: _Axis, y_axis: _Axis, start: float) -> list[str]:
+def _drawn(curve: GapCurve, x_axis: Axis, y_axis: Axis, start: float) -> list[str]:
     """Band, line and end of one curve."""
     colour, dashes = line_style(curve.style)
     x = x_axis(curve.x + start)
@@ -293,13 +238,13 @@ def _drawn(curve: GapCurve, x_axis: _Axis, y_axis: _Axis, start: float) -> list[
             *zip(x[there], upper, strict=True),
             *zip(x[there][::-1], lower[::-1], strict=True),
         ]
-        parts.append(f'<path class="band" d="{_path(outline)}Z"/>')
+        parts.append(f'<path class="band" d="{path_of(outline)}Z"/>')
     shown = np.flatnonzero(np.isfinite(curve.median) & (curve.x <= curve.end))
     parts.append(f"<title>{html.escape(curve.words)}</title>")
     if shown.size:
         y = y_axis(curve.median[shown])
         dash = f' stroke-dasharray="{dashes}"' if dashes else ""
-        line = _path(list(zip(x[shown], y, strict=True)))
+        line = path_of(list(zip(x[shown], y, strict=True)))
         parts.append(f'<path class="line"{dash} d="{line}"/>')
         parts.append(_end(float(x[shown][-1]), float(y[-1]), curve.median[shown[-1]] <= 0.0))
     return [*parts, "</g>"]
@@ -309,11 +254,6 @@ def _end(x: float, y: float, zero: bool) -> str:
     if zero:
         return f'<path d="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5 -5Z"><title>a gap of zero</title></path>'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
-
-
-def _path(points: Sequence[tuple[float, float]]) -> str:
-    """Points as a path, to a tenth of a pixel."""
-    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
 
 
 def _said(curves: Sequence[GapCurve], label: str) -> str:

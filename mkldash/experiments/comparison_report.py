@@ -16,7 +16,6 @@ from mkldash.experiments.comparison_figures import (
     GapCurve,
     figure_svg,
     gap_curve,
-    line_style,
 )
 from mkldash.experiments.comparison_table import (
     Group,
@@ -33,6 +32,7 @@ from mkldash.experiments.comparison_words import (
 )
 from mkldash.experiments.measuring import FAILED, UNSUPPORTED
 from mkldash.experiments.results import read_results, read_sweep
+from mkldash.experiments.svg_axes import line_style
 
 __all__ = ["report_html", "write_report"]
 

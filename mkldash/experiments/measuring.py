@@ -7,6 +7,7 @@ import math
 import os
 import platform
 import threading
+import time
 import warnings
 from array import array
 from collections.abc import Mapping
@@ -24,7 +25,7 @@ from mkldash.experiments.warming import functions_loaded, warm_up_once
 from mkldash.experiments.workload import Workload, prepare
 from mkldash.solvers import available_solvers
 from mkldash.solvers.base import Snapshot
-from mkldash.solvers.driver import Result, solve
+from mkldash.solvers.driver import Result, one_blas_thread, solve
 
 __all__ = ["FAILED", "LONGEST_TRACE", "UNSUPPORTED", "asked", "measure", "thinned_rows"]
 
@@ -50,7 +51,8 @@ def measure(run: Run) -> dict[str, Any]:
     Nothing is raised for a run that cannot be made or breaks: its record says why.
     The bank is kept for the next run on the same rows and kernels, and
     `bank_seconds` is what building it took.  `load` is the machine's over the last
-    minute of the run, all its processes together.
+    minute of the run, all its processes together; `wall_seconds` is what the whole run
+    took, preparing and scoring included.  A run with a task does that in place of solving.
 
     Parameters
     ----------
@@ -61,10 +63,13 @@ def measure(run: Run) -> dict[str, Any]:
     dict
         As strict JSON can hold it.
     """
-    record = asked(run)
+    record, begun = asked(run), time.perf_counter()
     with _TURN, warnings.catch_warnings(record=True) as heard:
         try:
-            record |= _measured(run.choices, record)
+            if run.task is None:
+                record |= _measured(run.choices, record)
+            else:
+                record |= _done(run)
         except UnsupportedProblemError as error:
             record |= {"status": UNSUPPORTED, "reason": str(error)}
         except MemoryError:
@@ -73,6 +78,7 @@ def measure(run: Run) -> dict[str, Any]:
             known = isinstance(error, ValueError) and str(error)
             reason = str(error) if known else f"{type(error).__name__}: {error}"
             record |= {"status": FAILED, "reason": " ".join(reason.split())}
+    record["wall_seconds"] = time.perf_counter() - begun
     record["load"] = round(os.getloadavg()[0], 2)
     said = (str(warning.message) for warning in heard)
     record["notes"] = list(dict.fromkeys((*record["notes"], *said)))
@@ -81,26 +87,26 @@ def measure(run: Run) -> dict[str, Any]:
 
 def asked(run: Run) -> dict[str, Any]:
     """The record as it is before anything runs: what was not measured is None."""
-    choices = run.choices
+    choices, task = run.choices, run.task
     measured = (
         "n_train", "n_test", "n_kernels", "objective", "upper", "lower", "gap", "iterations",
         "inner_solves", "seconds", "bank_seconds", "support_vectors", "active_kernels",
-        "train_score", "test_score", "train_mse", "test_mse",
+        "train_score", "test_score", "train_mse", "test_mse", "wall_seconds",
     )  # fmt: skip
     return {
         "id": run.id,
         "label": run.label,
-        "data": choices.gram or choices.data,
+        "data": (task.data if task else None) or choices.gram or choices.data,
         "problem": choices.problem,
-        "solver": choices.solver,
-        "title": available_solvers()[choices.solver].title,
-        "options": {name: plain(value) for name, value in choices.solver_options},
-        "parameters": parameters_of(choices),
+        "solver": task.name if task else choices.solver,
+        "title": task.title if task else available_solvers()[choices.solver].title,
+        "options": {n: plain(v) for n, v in (task.options if task else choices.solver_options)},
+        "parameters": {} if task else parameters_of(choices),
         "asked_bank": choices.bank,
         "bank": choices.bank,
-        "tol": choices.tol,
-        "max_iter": choices.max_iter,
-        "time_limit": choices.time_limit,
+        "tol": None if task else choices.tol,
+        "max_iter": None if task else choices.max_iter,
+        "time_limit": None if task else choices.time_limit,
         "train_fraction": choices.train_fraction,
         "rows": choices.rows,
         "repeat": run.repeat,
@@ -154,6 +160,13 @@ def _measured(choices: Choices, record: dict[str, Any]) -> dict[str, Any]:
         "weights": _weights(work, result),
         "trace": rows.thinned(),
     }
+
+
+def _done(run: Run) -> dict[str, Any]:
+    """What a task gave, its kernels and products on one BLAS thread like a solver's."""
+    assert run.task is not None
+    with one_blas_thread():
+        return {"status": "converged", **run.task.measure(run)}
 
 
 def _timed(work: Workload) -> tuple[Result, _Rows, list[str]]:

@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from mkldash.experiments.workload import check_choices
 from mkldash.kernels.banks import SINGLE
 from mkldash.solvers import available_solvers
 
-__all__ = ["AXES", "Run", "Sweep", "check_sweep", "parameters_of", "plain"]
+__all__ = ["AXES", "Run", "Sweep", "Task", "check_sweep", "parameters_of", "plain"]
 
 #: Choices that a grid may vary, in the order in which they are nested; `weight_norm`
 #: stands in the place of eta.
@@ -49,6 +49,36 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
+class Task:
+    """What a run does where solving one problem once is not what is measured.
+
+    Parameters
+    ----------
+    measure : callable
+        A function of a module, since it goes to other processes.  It gets the run and
+        gives what is known afterwards, as strict JSON; at least a status.
+    name, title : str
+        Of the method, where a record has the solver.
+    options : tuple of (str, value)
+        What it is measured at; part of the record.
+    data : str or None
+        What it is measured on.  None: the data set of the run's choices.
+    """
+
+    measure: Callable[[Run], Mapping[str, Any]]
+    name: str
+    title: str
+    options: tuple[tuple[str, Any], ...] = ()
+    data: str | None = None
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What tells it from other tasks."""
+        where = f"{self.measure.__module__}.{self.measure.__qualname__}"
+        return {"task": [where, self.name, self.data, plain(self.options)]}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """One run of a sweep.
 
@@ -60,20 +90,25 @@ class Run:
         Which repeat of the same settings it is, from 0.
     label : str
         What tables and figures group it under, where the settings do not say it.
+    task : Task or None
+        What it does in the place of solving.
     """
 
     choices: Choices
     repeat: int = 0
     label: str = ""
+    task: Task | None = None
 
     @functools.cached_property
     def id(self) -> str:
-        """Hash of the choices, repeat and label: the same run has the same id tomorrow.
+        """Hash of choices, repeat, label and task: the same run has the same id tomorrow.
 
         Only choices that differ from their default count, so that a choice that a
         later version adds changes no id.
         """
         said = {"repeat": self.repeat, "label": self.label, **_said(self.choices)}
+        if self.task is not None:
+            said |= self.task.said
         text = json.dumps(said, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -314,6 +349,8 @@ def check_sweep(sweep: Sweep) -> None:
     for run in sweep.runs:
         choices = run.choices
         check_choices(choices)
+        if run.task is not None and run.task.data is not None:
+            continue  # no table is read
         options = choices.table_options()
         where = repr((choices.data, choices.gram, choices.kind.task, sorted(options.items())))
         if where not in sources:

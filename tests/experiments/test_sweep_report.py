@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from mkldash.experiments.choices import Choices
-from mkldash.experiments.comparison_figures import figure_svg, gap_curve, line_style
+from mkldash.experiments.comparison_figures import figure_svg, gap_curve
 from mkldash.experiments.comparison_report import report_html, write_report
 from mkldash.experiments.comparison_table import Middle, group_results, table_rows
 from mkldash.experiments.measuring import asked
 from mkldash.experiments.running import run_sweep
+from mkldash.experiments.svg_axes import line_style
 from mkldash.experiments.sweep import Run, Sweep
 
 #: Tags that a page needs not close.
