@@ -119,7 +119,7 @@ def gap_panels(results: Sequence[Record], along: Sequence[tuple[str, str]], key:
     styles, panels = styles_of(results), []
     for data in values_of(results, "data"):
         for value in sorted(values_of(pick(results, data=data), key)):
-            mine = pick(results, data=data, **{key: value})
+            mine = pick(pick(results, data=data), **{key: value})
             said = data if key == "data" else f"{data}, {key} {value:g}"
             for column, label in along:
                 curves = [

@@ -27,6 +27,7 @@ from mkldash.experiments.reproductions._reading import (
 )
 from mkldash.experiments.reproductions.base import Record, Reproduction
 from mkldash.experiments.sweep import Run
+from mkldash.views._names import number
 
 #: Relative gaps at which solvers are compared.
 GAPS = (1e-2, 1e-3, 1e-4, 1e-5)
@@ -90,7 +91,7 @@ class ElasticNetGaps(Reproduction):
         if not total:
             return f"{title_of(OURS)} and {title_of(PLANES)} did not both run"
         shares = joined(
-            [f"{sum(hits)} of {len(hits)} at {gap:g}" for gap, hits in first.items() if hits]
+            [f"{sum(hits)} of {len(hits)} at {number(gap)}" for gap, hits in first.items() if hits]
         )
         ends = joined(
             [
@@ -102,12 +103,18 @@ class ElasticNetGaps(Reproduction):
         return (
             f"{verdict(won, total)}: {title_of(OURS)} reached the gap before {title_of(PLANES)} "
             f"in {shares} settings (data set and eta), where the planes took {ratio_range(ratios)} "
-            f"its seconds, {ends} came to 1e-6, and the fastest of all solvers were, by settings "
+            f"its seconds, {ends} came to 10⁻⁶, and the fastest of all solvers were, by settings "
             f"and gaps, {fastest_words(winners)}"
         )
 
     def table(self, results: Sequence[Record]) -> list[tuple[str, ...]]:
-        head = ("data", "eta", "solver", *(f"time to {gap:g}" for gap in GAPS), "SVMs to 1e-3")
+        head = (
+            "data",
+            "eta",
+            "solver",
+            *(f"time to {number(gap)}" for gap in GAPS),
+            "SVMs to 0.001",
+        )
         rows: list[tuple[str, ...]] = [head]
         for data, eta, mine in cells(results):
             for solver in sorted(values_of(mine, "solver")):

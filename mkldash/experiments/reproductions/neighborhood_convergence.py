@@ -20,6 +20,7 @@ from mkldash.experiments.reproductions._reading import (
 )
 from mkldash.experiments.reproductions.base import Record, Reproduction
 from mkldash.experiments.sweep import Run
+from mkldash.views._names import number
 
 #: Relative gaps at which iterations are counted.
 GAPS = (1e-2, 1e-4, 1e-6)
@@ -65,18 +66,26 @@ class NeighborhoodConvergence(Reproduction):
                 if min(level, gradient) < math.inf:
                     total += 1
                     won += level < gradient
-                    said.append(f"{_count(level)} against {_count(gradient)} on {data} at {gap:g}")
+                    said.append(
+                        f"{_count(level)} against {_count(gradient)} on {data} at {number(gap)}"
+                    )
         if not total:
             return "neither reached a gap that is compared"
         reached = sum(r["status"] == "converged" for r in _both(results))
         return (
             f"{verdict(won, total)}: iterations of the {title_of(LEVEL)} against those of the "
             f"{title_of(GRADIENT)} were {joined(said)}, and {reached} of "
-            f"{len(_both(results))} of their runs reached 1e-6"
+            f"{len(_both(results))} of their runs reached 10⁻⁶"
         )
 
     def table(self, results: Sequence[Record]) -> list[tuple[str, ...]]:
-        head = ("data", "rows", "solver", *(f"iterations to {g:g}" for g in GAPS), "time to 1e-6")
+        head = (
+            "data",
+            "rows",
+            "solver",
+            *(f"iterations to {number(g)}" for g in GAPS),
+            "time to 10⁻⁶",
+        )
         rows: list[tuple[str, ...]] = [head]
         for data in values_of(results, "data"):
             for solver in sorted(values_of(pick(results, data=data), "solver")):

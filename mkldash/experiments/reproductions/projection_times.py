@@ -182,7 +182,7 @@ def _piqp(v: Array, y: Array) -> tuple[float, Array]:
 
 
 def _osqp(v: Array, y: Array) -> tuple[float, Array]:
-    import osqp  # type: ignore[import-untyped]
+    import osqp
     from scipy import sparse
 
     n, solver = v.size, osqp.OSQP()
