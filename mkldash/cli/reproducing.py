@@ -27,8 +27,14 @@ def run(arguments: argparse.Namespace) -> int:
     reproduction = find_reproduction(arguments.name)
     form = "quick" if arguments.quick else "full"
     folder = Path(arguments.out or f"reproduce-{reproduction.name}-{form}")
-    say(f"{reproduction.title}, {form} form: {getattr(reproduction, form)}; results in {folder}")
     bar = SweepBar()
+
+    def progress(done: int, total: int, record: Mapping[str, Any] | None) -> None:
+        if record is None:
+            what = getattr(reproduction, form)
+            say(f"{reproduction.title}, {form} form: {what}; results in {folder}")
+        bar(done, total, record)
+
     try:
         with termination_interrupts():
             results = reproduce(
@@ -36,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
                 folder,
                 quick=arguments.quick,
                 jobs=arguments.jobs,
-                progress=bar,
+                progress=progress,
                 retry_failed=arguments.retry_failed,
                 command=arguments.command,
             )

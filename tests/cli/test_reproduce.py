@@ -49,8 +49,9 @@ def test_a_run_prints_table_and_sentence_and_goes_on(cli: Cli, tmp_path: Path) -
     assert "form" in cli("reproduce", "projection-times", "--out", folder).complaint
 
 
+@pytest.mark.usefixtures("_few")
 def test_the_folder_is_named_after_the_form(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _few: None
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert cli("reproduce", "projection-times", "--quick", "--jobs", "1").code == 0

@@ -26,6 +26,7 @@ __all__ = [
     "styles_of",
     "title_of",
     "to_gap",
+    "took",
     "values_of",
     "verdict",
 ]
@@ -82,19 +83,18 @@ def verdict(hits: int, total: int) -> str:
     return "the opposite came out" if hits == 0 else "it came out in part"
 
 
-def ratio_range(ratios: Sequence[float], digits: int = 2) -> str:
-    """``0.52 to 3.4 times``; what never ended counts as infinitely many."""
-    known = sorted(ratios)
-    if not known:
-        return "no times"
-    first, last = (f"{_short(value, digits)}" for value in (known[0], known[-1]))
+def ratio_range(ratios: Sequence[float]) -> str:
+    """``0.52 to 3.4 times``."""
+    first, last = (f"{v:,.0f}" if v >= 100 else f"{v:.2g}" for v in (min(ratios), max(ratios)))
     return f"{first} times" if first == last else f"{first} to {last} times"
 
 
-def _short(value: float, digits: int) -> str:
-    if math.isinf(value):
-        return "infinitely many"
-    return f"{value:,.0f}" if value >= 10**digits else f"{value:.{digits}g}"
+def took(who: str, ratios: Sequence[float]) -> str:
+    """``the planes took 0.5 to 3 times its seconds``, of the places that both reached."""
+    known = [ratio for ratio in ratios if 0.0 < ratio < math.inf]
+    if not known:
+        return f"{who} and it never got to the same place"
+    return f"{who} took {ratio_range(known)} its seconds where both got there"
 
 
 def joined(words: Sequence[str]) -> str:

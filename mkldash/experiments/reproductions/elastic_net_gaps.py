@@ -18,10 +18,10 @@ from mkldash.experiments.reproductions._reading import (
     joined,
     median,
     pick,
-    ratio_range,
     seconds_words,
     title_of,
     to_gap,
+    took,
     values_of,
     verdict,
 )
@@ -90,9 +90,10 @@ class ElasticNetGaps(Reproduction):
         total = sum(map(len, first.values()))
         if not total:
             return f"{title_of(OURS)} and {title_of(PLANES)} did not both run"
-        shares = joined(
-            [f"{sum(hits)} of {len(hits)} at {number(gap)}" for gap, hits in first.items() if hits]
-        )
+        shares = [
+            f"{sum(hits)} of {len(hits)}{'' if k else ' settings'} at {number(gap)}"
+            for k, (gap, hits) in enumerate((g, hits) for g, hits in first.items() if hits)
+        ]
         ends = joined(
             [
                 f"{sum(r['status'] == 'converged' for r in pick(results, solver=name))} of "
@@ -102,9 +103,9 @@ class ElasticNetGaps(Reproduction):
         )
         return (
             f"{verdict(won, total)}: {title_of(OURS)} reached the gap before {title_of(PLANES)} "
-            f"in {shares} settings (data set and eta), where the planes took {ratio_range(ratios)} "
-            f"its seconds, {ends} came to 10⁻⁶, and the fastest of all solvers were, by settings "
-            f"and gaps, {fastest_words(winners)}"
+            f"in {joined(shares)} (a setting is a data set and an eta), "
+            f"{took('the planes', ratios)}, {ends} came to 10⁻⁶, and the fastest of all solvers "
+            f"were, by settings and gaps, {fastest_words(winners)}"
         )
 
     def table(self, results: Sequence[Record]) -> list[tuple[str, ...]]:

@@ -19,10 +19,10 @@ from mkldash.experiments.reproductions._reading import (
     median,
     pick,
     point_series,
-    ratio_range,
     seconds_words,
     styles_of,
     title_of,
+    took,
     values_of,
     verdict,
 )
@@ -83,8 +83,8 @@ class ElasticNetTimes(Reproduction):
         where = f" (not on {joined(list(dict.fromkeys(slower)))})" if won and slower else ""
         return (
             f"{verdict(won, len(ratios))}: {title_of(OURS)} was faster than {title_of(PLANES)} in "
-            f"{won} of {len(ratios)} settings (data set and eta){where}, where the planes took "
-            f"{ratio_range(ratios)} its seconds, and the fastest of all solvers were, by settings, "
+            f"{won} of {len(ratios)} settings (data set and eta){where}, "
+            f"{took('the planes', ratios)}, and the fastest of all solvers were, by settings, "
             f"{fastest_words(winners)}"
         )
 

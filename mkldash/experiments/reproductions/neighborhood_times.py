@@ -14,10 +14,10 @@ from mkldash.experiments.reproductions._reading import (
     median,
     pick,
     point_series,
-    ratio_range,
     seconds_words,
     styles_of,
     title_of,
+    took,
     values_of,
     verdict,
 )
@@ -72,9 +72,9 @@ class NeighborhoodTimes(Reproduction):
         where = f" (not on {joined(slower)})" if won and slower else ""
         return (
             f"{verdict(won, len(ratios))}: the {title_of(GRADIENT)} was faster than the "
-            f"{title_of(LEVEL)} on {won} of {len(ratios)} data sets{where}, where the "
-            f"{title_of(LEVEL)} took {ratio_range(ratios)} its seconds, and the fastest of all "
-            f"solvers were, by data sets, {fastest_words(winners)}"
+            f"{title_of(LEVEL)} on {won} of {len(ratios)} data sets{where}, "
+            f"{took(f'the {title_of(LEVEL)}', ratios)}, and the fastest of all solvers were, by "
+            f"data sets, {fastest_words(winners)}"
         )
 
     def table(self, results: Sequence[Record]) -> list[tuple[str, ...]]:
