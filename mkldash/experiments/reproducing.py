@@ -13,7 +13,7 @@ from mkldash.datasets.cards import suggest
 from mkldash.errors import InputError
 from mkldash.experiments.comparison_report import write_report
 from mkldash.experiments.comparison_table import write_atomically, write_table
-from mkldash.experiments.comparison_words import statuses
+from mkldash.experiments.comparison_words import running_words, statuses
 from mkldash.experiments.measuring import FAILED, UNSUPPORTED
 from mkldash.experiments.reproductions import available_reproductions
 from mkldash.experiments.reproductions.base import PAPERS, Record, Reproduction, ran
@@ -169,6 +169,7 @@ def markdown(
         f"- Runs: {len(results)} of {planned}: {statuses(results)}.",
         f"- Every run: {reproduction.setting}.",
         f"- Measured on: {conditions(results)}.",
+        f"- {running_words(results)}",
         f"- Not as in the paper: {reproduction.unlike}",
     ]
     if form == "quick":

@@ -19,8 +19,8 @@ PROMISED = """
 abalone adult adult-a1a adult-a2a-like adult-a4a-like airfoil auto-mpg breast ccpp circles concrete
 cpu-act cpu-performance cpu-small diabetes energy-cooling energy-heating german golden heart
 heart-cleveland hill-valley hill-valley-645 ionosphere known-products liver liver-selector
-parkinsons pima sonar spambase splice t8 three-points two-moons wdbc wine-red wine-white wpbc xor
-yacht
+parkinsons pima sonar spambase splice t8 three-points toy-few-features toy-many-features
+two-moons wdbc wine-red wine-white wpbc xor yacht
 """.split()
 # Rows, features, negatives, positives as UCI and the source packages state them.
 CLASS_COUNTS = {

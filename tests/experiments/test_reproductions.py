@@ -51,12 +51,19 @@ def solved(run: Run, seconds: float, iterations: int = 10) -> dict[str, Any]:
     gaps = 10.0 ** np.linspace(1.0, -8.0, 10)
     trace = {
         "iteration": [round(iterations * s) for s in steps],
-        "inner_solves": [round(iterations * s) for s in steps],
+        "inner_solves": [1 + round(iterations * s) for s in steps],
         "seconds": [seconds * s for s in steps],
         "upper": [1.0 + gap for gap in gaps],
         "lower": [1.0] * 10,
     }
-    return record(run, seconds=seconds, iterations=iterations, gap=1e-8, trace=trace)
+    return record(
+        run,
+        seconds=seconds,
+        iterations=iterations,
+        inner_solves=iterations + 1,
+        gap=1e-8,
+        trace=trace,
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

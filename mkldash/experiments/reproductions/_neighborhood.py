@@ -26,8 +26,12 @@ def neighborhood(**more: Any) -> Choices:
 
 
 def solvers() -> tuple[str, ...]:
-    """Names of the solvers that take one kernel and its neighborhood."""
-    return solvers_for("neighborhood", SINGLE)
+    """Names of the solvers that are for one kernel and its neighborhood alone.
+
+    Those that learn weights take one kernel too, and then hand it to such a solver.
+    """
+    several = solvers_for("neighborhood", "paper")
+    return tuple(name for name in solvers_for("neighborhood", SINGLE) if name not in several)
 
 
 def all_rows(

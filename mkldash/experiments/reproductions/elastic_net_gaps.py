@@ -29,6 +29,8 @@ from mkldash.experiments.reproductions.base import Record, Reproduction
 from mkldash.experiments.sweep import Run
 from mkldash.views._names import number
 
+__all__ = ["ElasticNetGaps"]
+
 #: Relative gaps at which solvers are compared.
 GAPS = (1e-2, 1e-3, 1e-4, 1e-5)
 

@@ -27,6 +27,8 @@ from mkldash.experiments.sweep import Run, Task
 from mkldash.experiments.workload import prepare
 from mkldash.problems.certificates import hinge_bias
 
+__all__ = ["NeighborhoodAccuracy", "accuracy_run", "measure_accuracy"]
+
 Array = NDArray[np.float64]
 
 #: Kernels that learn: the given one, its neighborhood, and the given one with a shift.

@@ -22,6 +22,8 @@ from mkldash.experiments.reproductions.base import Record, Reproduction
 from mkldash.experiments.sweep import Run
 from mkldash.views._names import number
 
+__all__ = ["NeighborhoodConvergence"]
+
 #: Relative gaps at which iterations are counted.
 GAPS = (1e-2, 1e-4, 1e-6)
 

@@ -17,6 +17,8 @@ from mkldash.experiments.rho_sweep import GRID
 from mkldash.experiments.sweep import Run
 from mkldash.views._names import number
 
+__all__ = ["NeighborhoodSensitivity"]
+
 #: How much two mean accuracies differ at least where they are not called alike.
 ALIKE = 0.001
 

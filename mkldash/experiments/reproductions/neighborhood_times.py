@@ -24,6 +24,8 @@ from mkldash.experiments.reproductions._reading import (
 from mkldash.experiments.reproductions.base import Record, Reproduction
 from mkldash.experiments.sweep import Run
 
+__all__ = ["NeighborhoodTimes"]
+
 
 class NeighborhoodTimes(Reproduction):
     """Figure 2, left: seconds of the level method and of the gradient."""

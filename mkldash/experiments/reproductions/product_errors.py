@@ -22,6 +22,8 @@ from mkldash.experiments.reproductions._reading import (
 from mkldash.experiments.reproductions.base import Record, Reproduction
 from mkldash.experiments.sweep import Run, Task
 
+__all__ = ["ProductErrors", "errors_run", "measure_error"]
+
 #: The paper's method, how else products could be drawn, and all products alike.
 IDEAL, UNIFORM, ALL = "mirror-1", "uniform-1", "ridge-3"
 

@@ -25,6 +25,8 @@ from mkldash.experiments.reproductions._reading import (
 from mkldash.experiments.reproductions.base import Record, Reproduction
 from mkldash.experiments.sweep import Run, Task
 
+__all__ = ["ProjectionTimes", "projection_run", "time_projections"]
+
 Array = NDArray[np.float64]
 
 SIZES = (500, 1000, 2000, 4000, 8000, 16000)
