@@ -105,8 +105,11 @@ def test_whoever_is_faster_is_said(name: str) -> None:
     assert "took 3 times its seconds" in won
     assert "the opposite came out" in lost
     assert "took 0.25 times its seconds" in lost
-    mixed = kind.outcome([solved(r, 1.0 + (k % 3 == 0)) for k, r in enumerate(runs)])
+    first = runs[0].choices.data
+    there = [(r.choices.solver == OURS) == (r.choices.data == first) for r in runs]
+    mixed = kind.outcome([solved(r, 2.0 if t else 1.0) for r, t in zip(runs, there, strict=True)])
     assert "it came out in part" in mixed
+    assert "took 0.5 to 2 times its seconds" in mixed
 
 
 def test_a_gap_that_planes_never_reach_counts_for_the_other() -> None:
