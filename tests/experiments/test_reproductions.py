@@ -123,7 +123,7 @@ def test_a_gap_that_planes_never_reach_counts_for_the_other() -> None:
     said = kind.outcome(results)
     assert "0 of 4 runs of cutting" in said
     assert "in 0 of 4 settings at 0.01, 0 of 4 at 0.001, 4 of 4 at 0.0001" in said
-    assert "took 1 times its seconds where both got there" in said
+    assert "took 1 times its seconds and 1 times its SVMs where both got there" in said
 
 
 def test_iterations_of_the_level_method_are_compared() -> None:

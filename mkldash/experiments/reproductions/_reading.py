@@ -89,12 +89,21 @@ def ratio_range(ratios: Sequence[float]) -> str:
     return f"{first} times" if first == last else f"{first} to {last} times"
 
 
-def took(who: str, ratios: Sequence[float]) -> str:
-    """``the planes took 0.5 to 3 times its seconds``, of the places that both reached."""
-    known = [ratio for ratio in ratios if 0.0 < ratio < math.inf]
-    if not known:
+def took(who: str, ratios: Sequence[float], solves: Sequence[float] = ()) -> str:
+    """``the planes took 0.5 to 3 times its seconds``, of the places that both reached.
+
+    Parameters
+    ----------
+    who : str
+    ratios, solves : sequence of float
+        Of seconds, and of support vector machines; 0 or infinite where one never got
+        there.
+    """
+    seconds, counted = ([r for r in values if 0.0 < r < math.inf] for values in (ratios, solves))
+    if not seconds:
         return f"{who} and it never got to the same place"
-    return f"{who} took {ratio_range(known)} its seconds where both got there"
+    more = f" and {ratio_range(counted)} its SVMs" if counted else ""
+    return f"{who} took {ratio_range(seconds)} its seconds{more} where both got there"
 
 
 def joined(words: Sequence[str]) -> str:

@@ -19,7 +19,6 @@ from mkldash.experiments.reproductions._reading import (
     median,
     pick,
     point_series,
-    ratio_range,
     seconds_words,
     styles_of,
     title_of,
@@ -89,8 +88,8 @@ class ElasticNetTimes(Reproduction):
         return (
             f"{verdict(won, len(ratios))}: {title_of(OURS)} was faster than {title_of(PLANES)} in "
             f"{won} of {len(ratios)} settings (data set and eta){where}, "
-            f"{took('the planes', ratios)} (and {ratio_range(solves)} its SVMs), and the fastest "
-            f"of all solvers were, by settings, {fastest_words(winners)}"
+            f"{took('the planes', ratios, solves)}, and the fastest of all solvers were, by "
+            f"settings, {fastest_words(winners)}"
         )
 
     def table(self, results: Sequence[Record]) -> list[tuple[str, ...]]:
