@@ -209,7 +209,9 @@ def _said(series: Sequence[Series], y_label: str, label: str, names: Sequence[st
     return f"{y_label} against {label or 'names'}: {'; '.join(lines) or 'nothing ran'}"
 
 
-def panels_svg(panels: Sequence[Panel], legend: Sequence[tuple[str, int]]) -> str:
+def panels_svg(
+    panels: Sequence[Panel], legend: Sequence[tuple[str, int]], *, across: int = _ACROSS
+) -> str:
     """Several pictures and one legend as a file that stands alone.
 
     Parameters
@@ -217,13 +219,15 @@ def panels_svg(panels: Sequence[Panel], legend: Sequence[tuple[str, int]]) -> st
     panels : sequence of Panel
     legend : sequence of (str, int)
         Names with their styles.
+    across : int
+        Pictures beside each other, at most.
 
     Returns
     -------
     str
         An SVG document.
     """
-    across = max(1, min(_ACROSS, len(panels)))
+    across = max(1, min(across, len(panels)))
     per_row = max(1, int(across * WIDTH // 240))
     top = _LEGEND_ROW * math.ceil(len(legend) / per_row) + 6.0
     cell = HEIGHT + _TITLE

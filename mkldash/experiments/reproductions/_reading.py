@@ -145,7 +145,7 @@ def gap_panels(results: Sequence[Record], along: Sequence[tuple[str, str]], key:
                     curves, label, counts=column != "seconds", tol=mine[0].get("tol")
                 )
                 panels.append(Panel(said, picture))
-    return panels_svg(panels, list(styles.items()))
+    return panels_svg(panels, list(styles.items()), across=len(along))
 
 
 def _by_title(results: Sequence[Record]) -> list[tuple[str, list[Record]]]:
