@@ -87,9 +87,9 @@ def _taken(known: Mapping[str, Any] | None) -> str:
     """How long a form took where it was measured."""
     if known is None:
         return "its time was not measured (the progress line tells how much is left)"
-    seconds = float(known["core_seconds"])
+    seconds = float(known["seconds"])
     text = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
     return (
-        f"took {text} of one core (measured, {known['runs']} runs, load {known['load']:g} on "
-        f"{known['cores']} cores)"
+        f"took {text} with one run at a time (measured: {known['runs']} runs, a load of up to "
+        f"{known['load']:g} on {known['cores']} cores)"
     )

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from mkldash.errors import InputError
 from mkldash.experiments.comparison_figures import (
     AXES_OF_GAP,
     GapCurve,
@@ -70,10 +71,16 @@ def write_report(folder: str | Path) -> Path:
     Raises
     ------
     InputError
-        When the folder is none of a comparison.
+        When the folder is none of a comparison of solvers.
     """
     path = Path(folder) / "report.html"
-    write_atomically(path, report_html(read_sweep(folder), read_results(folder)).encode())
+    sweep, results = read_sweep(folder), read_results(folder)
+    if any(record["tol"] is None for record in results):
+        raise InputError(
+            f"{folder} holds measurements that are no runs of solvers: 'mkldash reproduce NAME "
+            "--out FOLDER' writes what is said about them"
+        )
+    write_atomically(path, report_html(sweep, results).encode())
     return path
 
 

@@ -209,10 +209,10 @@ def conditions(results: Sequence[Record]) -> str:
 
 
 def duration(results: Sequence[Record]) -> dict[str, Any]:
-    """What the runs took on one core, all together, and how busy the machine was."""
+    """What the runs took, one after the other, and how busy the machine was at most."""
     loads = [float(r["load"]) for r in results if r.get("load") is not None]
     return {
-        "core_seconds": round(sum(float(r.get("wall_seconds") or 0.0) for r in results), 1),
+        "seconds": round(sum(float(r.get("wall_seconds") or 0.0) for r in results), 1),
         "runs": len(results),
         "cores": max((int(r["cores"]) for r in results), default=0),
         "load": round(max(loads, default=0.0), 1),

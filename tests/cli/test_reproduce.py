@@ -27,7 +27,7 @@ def test_without_a_name_all_are_listed_with_their_times(cli: Cli) -> None:
         at = lines.index(name)
         assert kind.title in lines[at + 1]
         assert lines[at + 2].startswith(f"  quick: {kind.quick}; took ")
-        assert "of one core (measured" in lines[at + 2]
+        assert "with one run at a time (measured" in lines[at + 2]
         assert kind.full in lines[at + 3]
 
 
@@ -47,6 +47,7 @@ def test_a_run_prints_table_and_sentence_and_goes_on(cli: Cli, tmp_path: Path) -
     assert "2 of 2 runs were there already" in again.err
     assert (folder / "results.jsonl").read_bytes() == before
     assert "form" in cli("reproduce", "projection-times", "--out", folder).complaint
+    assert "'mkldash reproduce NAME --out" in cli("compare", "--report", folder).complaint
 
 
 @pytest.mark.usefixtures("_few")

@@ -9,16 +9,27 @@ from typing import Any, ClassVar
 from mkldash.experiments.measuring import FAILED, UNSUPPORTED
 from mkldash.experiments.sweep import Run, Sweep
 
-__all__ = ["PAPERS", "Record", "Reproduction", "ran"]
+__all__ = ["LIVER", "PAPERS", "Record", "Reproduction", "ran"]
 
 Record = Mapping[str, Any]
 
 #: The papers by what they are called in the code.
 PAPERS: Mapping[str, str] = {
-    "elastic-net": "A simple yet efficient algorithm for MKL under elastic-net constraints",
+    "elastic-net": (
+        "A simple yet efficient algorithm for multiple kernel learning under elastic-net "
+        "constraints"
+    ),
     "neighborhood": "Liu, Chen, Chen and Ye, Learning the optimal neighborhood kernel (IJCAI 2009)",
-    "products": "A randomized mirror descent algorithm for large scale MKL (ICML 2013)",
+    "products": (
+        "A randomized mirror descent algorithm for large scale multiple kernel learning (ICML 2013)"
+    ),
 }
+
+#: Which of two labels is meant by the liver data of the papers.
+LIVER = (
+    "The class of liver-selector is the field that the literature takes for it, which UCI calls a "
+    "selector of rows (see its card)."
+)
 
 
 class Reproduction(abc.ABC):

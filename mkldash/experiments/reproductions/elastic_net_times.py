@@ -26,7 +26,7 @@ from mkldash.experiments.reproductions._reading import (
     values_of,
     verdict,
 )
-from mkldash.experiments.reproductions.base import Record, Reproduction
+from mkldash.experiments.reproductions.base import LIVER, Record, Reproduction
 from mkldash.experiments.sweep import Run
 
 __all__ = ["ElasticNetTimes"]
@@ -57,7 +57,7 @@ class ElasticNetTimes(Reproduction):
     unlike: ClassVar[str] = (
         "toy-few-features and toy-many-features are ours: the paper takes Toy1 and Toy2 from "
         "another paper and does not define them. Its values of eta are not in the text, and its "
-        "cutting planes called CVX and Mosek from Matlab where these are compiled."
+        "cutting planes called CVX and Mosek from Matlab where these are compiled. " + LIVER
     )
     quick: ClassVar[str] = "eight UCI sets and two toys, eta 0.5, 3 splits"
     full: ClassVar[str] = "eight UCI sets and two toys, eta 0.25, 0.5, 0.75, 1, 5 splits"

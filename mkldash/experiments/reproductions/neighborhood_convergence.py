@@ -18,7 +18,7 @@ from mkldash.experiments.reproductions._reading import (
     values_of,
     verdict,
 )
-from mkldash.experiments.reproductions.base import Record, Reproduction
+from mkldash.experiments.reproductions.base import LIVER, Record, Reproduction
 from mkldash.experiments.sweep import Run
 from mkldash.views._names import number
 
@@ -47,7 +47,7 @@ class NeighborhoodConvergence(Reproduction):
     unlike: ClassVar[str] = (
         "The paper's a4a has LIBSVM's own choice of rows; adult-a4a-like (full form) and "
         "adult-a1a (quick form) have others of the same source. Its level method called Mosek. "
-        "The paper draws the objective; here it is the gap of certified bounds."
+        "The paper draws the objective; here it is the gap of certified bounds. " + LIVER
     )
     quick: ClassVar[str] = "liver-selector (345 rows) and adult-a1a (1,605 rows)"
     full: ClassVar[str] = (

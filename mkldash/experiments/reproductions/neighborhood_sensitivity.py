@@ -12,7 +12,7 @@ import numpy as np
 from mkldash.experiments.point_figures import Panel, Series, panels_svg, points_svg
 from mkldash.experiments.reproductions._neighborhood import neighborhood
 from mkldash.experiments.reproductions._reading import joined, pick, values_of, verdict
-from mkldash.experiments.reproductions.base import Record, Reproduction
+from mkldash.experiments.reproductions.base import LIVER, Record, Reproduction
 from mkldash.experiments.rho_sweep import GRID
 from mkldash.experiments.sweep import Run
 from mkldash.views._names import number
@@ -44,7 +44,7 @@ class NeighborhoodSensitivity(Reproduction):
     unlike: ClassVar[str] = (
         "C, sigma and the number of splits of the paper's figure are not in its text. Here C = 10 "
         "is fixed (at 1 the plain SVM on liver-selector is no better than the larger class), so "
-        "that part of what rho gives could also come from another C."
+        "that part of what rho gives could also come from another C. " + LIVER
     )
     quick: ClassVar[str] = "liver-selector and pima, 7 values of rho and infinity, 5 splits"
     full: ClassVar[str] = "liver-selector and pima, 13 values of rho and infinity, 20 splits"
