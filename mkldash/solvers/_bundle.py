@@ -125,6 +125,7 @@ def best_step(
     forms: Array,
     metric: NewtonMetric,
     damping: float,
+    objective: float,
     gap: float,
 ) -> Step:
     """Minimise the model.
@@ -142,13 +143,16 @@ def best_step(
         There.
     damping : float
         Share of D.
+    objective : float
+        Primal value there, which errors are relative to: the forms of kernels of
+        different sizes may be many powers of ten apart.
     gap : float
         Relative; how exact the model's minimum need be.
     """
     weight_set = problem.weight_set
     assert isinstance(weight_set, ElasticNet)
     intercepts, slopes = stacked(cuts)
-    scale = max(float(np.abs(intercepts).max()), 0.5 * float(slopes.max()), 1e-300)
+    scale = max(objective, 1e-300)
     floor = _LEAST_WEIGHT * float(centre.max())
     D = (damping / scale) * forms / np.maximum(centre, floor)
     B = metric.B / math.sqrt(scale)

@@ -23,7 +23,7 @@ from mkldash.solvers._bank_step import (
     svm_tolerance,
 )
 from mkldash.solvers._bundle import NewtonMetric, Step, best_step, newton_metric
-from mkldash.solvers._live_kernels import live_part
+from mkldash.solvers._live_kernels import DROPPED_SHARE
 from mkldash.solvers._weight_cuts import WeightCut, cut_of
 from mkldash.solvers.base import (
     CANCELLED,
@@ -47,6 +47,14 @@ _MOST_DAMPING = 0.1
 _ROUGH_ABOVE = 2.0
 #: SVM tolerance per relative gap, and its largest, until the gap is near.
 _TOLERANCE_PER_GAP, _LOOSEST_TOLERANCE, _NEAR = 0.05, 0.03, 1e-2
+#: Idle iterations after which a step of Algorithm 1 takes turns with the model, which
+#: rounding may leave without an answer, and the least share that counts as progress.
+_PATIENCE, _PROGRESS = 2, 0.01
+#: Share of the outer gap that the SVM's own gap may take while the bounds come together,
+#: and while they do not; beyond it the tolerance falls at once, and comes back slowly.
+#: With a huge C it must be far below the gap.
+_SVM_SHARE, _SVM_SHARE_IDLE = 0.5, 0.05
+_TIGHTEN, _LOOSEN, _TIGHTEST_TOLERANCE = 0.1, 2.0, 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,6 +79,8 @@ class SecondOrderSnapshot(BankSnapshot):
         Share of the majorant's curvature in it.
     model_steps : int
         Interior-point steps that minimised it.
+    idle : int
+        Iterations in a row that hardly brought the bounds together.
     """
 
     cuts: tuple[WeightCut, ...]
@@ -80,6 +90,7 @@ class SecondOrderSnapshot(BankSnapshot):
     rank: int
     damping: float
     model_steps: int
+    idle: int
 
 
 @dataclass(frozen=True)
@@ -167,20 +178,17 @@ class SecondOrder(Solver):
         if last.bounded == problem.n_rows:
             # alpha does not react to small changes of the weights: Algorithm 3 is exact.
             return weight_set.maximise(last.quadratic_forms)[0], None
-        if last.iteration < self.first_steps:
-            theta = last.weights.values
-            beta = theta**2 * last.quadratic_forms
-            if not beta.any():
-                return theta, None
-            iterate = weight_set.minimise(beta, theta, _WEIGHT_TOLERANCE).theta
-            return live_part(iterate, last.quadratic_forms, last.gap), None
         best = last.best
+        centre = next(cut for cut in last.cuts if cut.iteration == best.iteration)
+        stuck = last.idle >= _PATIENCE and (last.idle - _PATIENCE) % 2 == 0
+        if last.iteration < self.first_steps or stuck:
+            return _first_order(weight_set, best.weights.values, centre.forms, last.gap), None
         metric = local.metric(problem, best.iteration, best.weights.values, best.alpha)
         damping = min(_MOST_DAMPING, self.damping * last.gap)
-        centre_cut = next(cut for cut in last.cuts if cut.iteration == best.iteration)
         step = best_step(
-            problem, last.cuts, best.weights.values, centre_cut.forms, metric, damping, last.gap
-        )
+            problem, last.cuts, best.weights.values, centre.forms, metric, damping,
+            best.objective, last.gap,
+        )  # fmt: skip
         return step.theta, _Move(step, metric, damping)
 
     def _evaluate(
@@ -194,7 +202,9 @@ class SecondOrder(Solver):
     ) -> SecondOrderSnapshot:
         """The SVM at `theta`, a new cut, both bounds."""
         tol = self._tolerance(last)
-        rough = self.inner_tol is None and (last is None or last.gap > _ROUGH_ABOVE)
+        rough = self.inner_tol is None and (
+            last is None or (last.accepted and last.gap > _ROUGH_ABOVE)
+        )
         decision = None if last is None else last.decision
         found = evaluate(
             problem, theta, alpha=alpha, decision=decision, tol=tol, cancel=cancel, rough=rough
@@ -222,17 +232,46 @@ class SecondOrder(Solver):
             rank=0 if move is None else len(move.metric.B),
             damping=0.0 if move is None else move.damping,
             model_steps=0 if move is None else move.step.steps,
+            idle=_idle(last, fields["upper"] - fields["lower"]),
         )
 
     def _tolerance(self, last: SecondOrderSnapshot | None) -> float:
-        """0.05 x gap while it is wide; then as all solvers have it."""
+        """0.05 x gap while it is wide, tighter where the SVM keeps it wide; then as usual."""
         if self.inner_tol is not None:
             return self.inner_tol
         if last is None:
             return _LOOSEST_TOLERANCE
-        if last.gap > _NEAR:
-            return min(_LOOSEST_TOLERANCE, _TOLERANCE_PER_GAP * last.gap)
-        return svm_tolerance(None, last)
+        if last.gap <= _NEAR:
+            return svm_tolerance(None, last)
+        tol = min(_LOOSEST_TOLERANCE, _TOLERANCE_PER_GAP * last.gap)
+        if last.svm_violation > last.svm_tolerance:  # rows were left out: no tolerance mends that
+            return tol
+        share = _SVM_SHARE if last.idle == 0 else _SVM_SHARE_IDLE
+        if last.svm_gap > share * (last.upper - last.lower):
+            return max(_TIGHTEN * last.svm_tolerance, _TIGHTEST_TOLERANCE)
+        return min(tol, _LOOSEN * last.svm_tolerance)
+
+
+def _first_order(weight_set: ElasticNet, theta: Array, forms: Array, gap: float) -> Array:
+    """A step of Algorithm 1 from `theta`, which lowers the reduced cost if anything can.
+
+    Kernels without weight that the dual asks for get a little first: raising weights
+    never raises the cost, and shrinking back into the set costs no more than the share.
+    """
+    wanted = DROPPED_SHARE * min(gap, 0.1) * weight_set.maximise(forms)[0]
+    raised = np.maximum(theta, wanted)
+    raised /= weight_set.gauge(raised)
+    beta = raised**2 * forms
+    if not beta.any():
+        return theta
+    return weight_set.minimise(beta, raised, _WEIGHT_TOLERANCE).theta
+
+
+def _idle(last: SecondOrderSnapshot | None, apart: float) -> int:
+    """Iterations in a row after which the bounds are nearly as far apart as before."""
+    if last is None or apart <= (1.0 - _PROGRESS) * (last.upper - last.lower):
+        return 0
+    return last.idle + 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -290,3 +290,21 @@ def test_sets_without_a_model_are_refused():
     problem = Problem(golden_problem().bank, golden_problem().y, Hinge(1.0), NormBall(2.0))
     with pytest.raises(UnsupportedProblemError, match="norm-ball"):
         solve(SecondOrder(), problem)
+
+
+@pytest.mark.parametrize("C", [1e3, 1e4, 1e6])
+@pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
+def test_a_huge_C_is_certified_without_a_tolerance_of_ones_own(C, eta):
+    # The SVM's own gap, C times its tolerance, must not keep the bounds apart.
+    result = solve(SecondOrder(), golden_problem(eta, C), stop=StopRule(tol=1e-3))
+    assert result.status is Status.CONVERGED
+
+
+def test_kernels_of_very_different_sizes():
+    K, y = golden_kernels(), golden_problem().y
+    sizes = np.array([1e-3, 1.0, 1e3, 1e5])[:, None, None]
+    problem = Problem(precomputed_bank(K * sizes), y, Hinge(100.0), ElasticNet(0.9))
+    result = solve(SecondOrder(), problem, stop=StopRule(tol=1e-4))
+    known = solve(EXACT, problem, stop=StopRule(tol=1e-6))
+    assert result.status is Status.CONVERGED
+    assert known.lower * (1 - 1e-6) <= result.upper <= known.upper * (1 + 1e-4)
