@@ -123,6 +123,7 @@ def test_lanes_are_in_step_at_every_place(begin, axis):
     race = begin(dataclasses.replace(small(), axis=axis))
     wait(lambda: race.started == 1)
     race.toggle()  # pause
+    wait(lambda: race.look().can_step)
     shared, at = {id(lane.workload.problem) for lane in race.lanes}, race.axis
     assert len(shared) == 1
     for _ in range(12 if axis != "seconds" else 40):

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from mkldash.apps.racing.conductor import Race
+from mkldash.apps.racing.lanes import Lane
 from mkldash.apps.racing.page import RacePage
 from mkldash.apps.racing.schedule import AXES
 from mkldash.apps.racing.state import RaceState
@@ -86,6 +87,24 @@ def test_nothing_is_stepped_while_a_lane_is_made_ready(begin, monkeypatch):
     assert "Paused at iteration 0" in tell(race.look()).sentence
     race.step()
     assert race.cursor == 1
+
+
+def test_a_race_that_is_stopped_while_a_lane_is_made_ready_ends(begin, monkeypatch):
+    there, entered, original = threading.Event(), threading.Event(), Lane.begin
+
+    def late(self, parent, on_change):
+        entered.set()
+        there.wait(30.0)
+        original(self, parent, on_change)
+
+    monkeypatch.setattr(Lane, "begin", late)
+    race = begin(golden())
+    assert entered.wait(30.0)
+    race.stop()
+    there.set()
+    wait(lambda: race.over and race.lanes[0].session is not None)
+    wait(lambda: not race.lanes[0].live)
+    assert tell(race.look()).alert == "stopped before it began"
 
 
 def test_lanes_and_what_they_were_built_from_are_read_together(begin):

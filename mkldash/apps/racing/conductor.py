@@ -305,6 +305,9 @@ class Race:
                 lane.begin(self._parent(lane), self._on_change)
             except Exception as problem:
                 lane.error = str(problem)
+        if lane.error and lane.session is not None:
+            lane.session.stop()  # Stop was pressed meanwhile
+        self.stage = "the first iteration of every lane"
 
     def _advance(self, lane: Lane, axis: Axis) -> None:
         """One turn of one lane; the others rest meanwhile."""

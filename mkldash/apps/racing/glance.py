@@ -69,8 +69,11 @@ class Glance:
 
     @property
     def beginning(self) -> bool:
-        """Whether some lane is being made ready; none goes on meanwhile."""
-        return any(lane.waits and lane.spec.parent is None for lane in self.lanes)
+        """Whether some lane has yet to be made ready and to reach its first row."""
+        return any(
+            lane.spec.parent is None and not lane.ended and lane.standing(self.axis).newest < 0.0
+            for lane in self.lanes
+        )
 
     @property
     def can_step(self) -> bool:
