@@ -66,7 +66,9 @@ class TableIntake:
             check_upload(name, len(content))
             found = read_ahead(content)
         except InputError as problem:
-            self._board.say(f"{name}: {for_page(str(problem))}")
+            # It was read without its name, so that one reading serves all that ask.
+            reason = str(problem).replace("'table'", "it")
+            self._board.say(f"{name}: {for_page(reason)}")
             return
         if name in self._shipped():
             name = f"my-{name}"

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from mkldash.apps.racing import exports
-from mkldash.apps.racing.conductor import Race
 from mkldash.apps.racing.quiet import Quiet
 from mkldash.apps.racing.saving import seen
 from mkldash.apps.racing.schedule import AXES, Standing, most_behind, row_at
@@ -45,22 +44,6 @@ def small():
     for name in ("shifted-svm", "accelerated", "gradient", "level"):
         state = state.add("neighborhood", name)
     return state
-
-
-@pytest.fixture
-def begin():
-    """Starts races, and sees that they leave no thread."""
-    made = []
-
-    def begin(state):
-        race = Race(state, lambda: None)
-        made.append(race)
-        race.start()
-        return race
-
-    yield begin
-    for race in made:
-        race.close()
 
 
 # -- the schedule alone ----------------------------------------------------------
@@ -140,6 +123,7 @@ def test_lanes_are_in_step_at_every_place(begin, axis):
     race = begin(dataclasses.replace(small(), axis=axis))
     wait(lambda: race.started == 1)
     race.toggle()  # pause
+    wait(lambda: race.look().can_step)
     shared, at = {id(lane.workload.problem) for lane in race.lanes}, race.axis
     assert len(shared) == 1
     for _ in range(12 if axis != "seconds" else 40):
@@ -153,15 +137,15 @@ def test_lanes_are_in_step_at_every_place(begin, axis):
             assert lane.row(at, race.cursor) >= len(values) - 2
     race.scrub(3)
     assert not race.playing
-    assert race.cursor == min(3, race.last_place)
+    assert race.cursor == min(3, race.look().last_place)
 
 
 def test_a_race_is_certified_scored_and_said(begin):
     race = begin(small())
-    wait(lambda: race.over and race.at_end and not race.playing)
+    wait(lambda: race.over and race.look().at_end and not race.playing)
     wait(lambda: all(lane.columns().get("test_score") is not None for lane in race.lanes))
-    wait(lambda: all(row["cells"][-1] != "–" for row in tell(race).rows))
-    told = tell(race)
+    wait(lambda: all(row["cells"][-1] != "–" for row in tell(race.look()).rows))
+    told = tell(race.look())
     assert told.facts["state"] == "finished"
     assert told.tone == "certified"
     assert told.sentence.startswith("Shifted SVM certified 0.01 % after ")
@@ -170,9 +154,9 @@ def test_a_race_is_certified_scored_and_said(begin):
     uppers = [lane.columns()["upper"][-1] for lane in race.lanes]
     assert max(uppers) <= min(uppers) * (1 + 2e-4)
     race.adopt(dataclasses.replace(race.state, axis="solves"))
-    assert race.at_end
+    assert race.look().at_end
     race.scrub(1)
-    assert "Looking back at 1 inner solve" in tell(race).sentence
+    assert "Looking back at 1 inner solve" in tell(race.look()).sentence
     lines = exports.as_csv(race).read().splitlines()
     assert len(lines) == 2 + sum(len(lane.session.trace) for lane in race.lanes)
     assert lines[2].split(",")[:4] == ["A", "neighborhood", "shifted-svm", "Shifted SVM"]
@@ -241,7 +225,7 @@ def test_a_branch_goes_on_or_starts_warm_and_the_old_one_stays(begin):
     assert race.lanes[0] is first
     assert len(first.session.trace) == rows
     assert race.lanes[2].warm
-    told = tell(race)
+    told = tell(race.look())
     assert "warm start" in told.more
     assert told.rows[2]["note"] == "warm start from A at 3"
     assert race.lanes[2].problem_key != first.problem_key
@@ -260,10 +244,10 @@ def test_one_lane_that_cannot_run_says_why_and_the_others_go_on(begin):
     state = state.tune("neighborhood", "bank", "golden").add("elastic-net", "block-coordinate")
     race = begin(state)
     wait(lambda: race.over)
-    rows = tell(race).rows
+    rows = tell(race.look()).rows
     assert [row["tone"] for row in rows] == ["failed", "failed", "certified"]
     assert "learns no kernel weights" in rows[0]["why"]
-    assert "A and B are out" in tell(race).sentence
+    assert "A and B are out, see the table" in tell(race.look()).sentence
 
 
 def test_a_flood_of_changes_ends_with_the_last_one(begin):
@@ -299,6 +283,6 @@ def test_stop_keeps_what_there_is_and_leaving_holds_the_race(begin):
     wait(lambda: len(race.lanes[0].session.trace) > rows)
     race.stop()
     wait(lambda: race.lanes[0].session.state is State.FINISHED)
-    assert tell(race).rows[0]["status"] == "stopped by you"
+    assert tell(race.look()).rows[0]["status"] == "stopped by you"
     race.start()
     wait(lambda: race.started == 2 and race.lanes[0].standing(race.axis).newest >= 1)

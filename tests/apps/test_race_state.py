@@ -61,10 +61,12 @@ def test_who_cannot_run_has_a_reason_and_data_of_another_task_change_the_lanes()
     assert state.change("data", "liver").lanes == state.lanes
 
 
-def test_lanes_keep_their_letters_and_a_parent_stays():
+def test_lanes_keep_their_letters_and_branches_go_with_their_parent():
     state = race().add("neighborhood", "level", parent="b", at=2)
-    with pytest.raises(ValueError, match="lane B is where another one branched"):
-        state.remove("b")
+    deeper = state.add("neighborhood", "level", parent="c", at=1)
+    assert deeper.branches("b") == ("c", "d")
+    assert [lane.letter for lane in deeper.remove("b").lanes] == ["a"]
+    assert [lane.letter for lane in deeper.remove("c").lanes] == ["a", "b"]
     assert [lane.letter for lane in state.remove("a").lanes] == ["b", "c"]
     assert state.remove("a").free_letter() == "a"
     assert state.same_lane(state.change("tol", 1e-3), "c")

@@ -59,7 +59,8 @@ def test_a_race_from_the_start_to_a_branch_that_a_link_restores(walk, other, tmp
     expect(rows[3]).to_contain_text("Accelerated gradient, C 2")
     expect(rows[3]).to_contain_text("warm start from B at 3")
     expect(page).to_have_url(re.compile("d=neighborhood~accelerated~C:2~from:b3"))
-    expect(rows[1].get_by_role("button", name="Remove lane B")).to_be_disabled()
+    remove = rows[1].get_by_role("button", name="Remove lane B")
+    expect(remove).to_have_attribute("title", "Remove this lane and what branched off it: D")
 
     # What is saved says which race it was.
     sheet = walk.save("Save: Pictures (SVG)", tmp_path).read_text(encoding="utf-8")
@@ -75,6 +76,12 @@ def test_a_race_from_the_start_to_a_branch_that_a_link_restores(walk, other, tmp
     page.get_by_role("button", name="Seconds", exact=True).click()
     expect(page).to_have_url(re.compile("axis=seconds"))
     walk.wait_state("finished")
+    # The keys are the player's although the buttons of the axis were clicked.
+    page.keyboard.press("ArrowLeft")
+    walk.wait_state("paused")
+    page.keyboard.press("ArrowRight")
+    walk.wait_state("finished")
+    expect(page).to_have_url(re.compile("axis=seconds"))
     other.page.goto(page.url)
     other.wait_state("finished")
     again = other.page.locator("tr[data-lane=d]")

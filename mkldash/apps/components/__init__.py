@@ -46,6 +46,7 @@ class PlayerBar(_Part):
     position = param.Integer(default=0, doc="Where the shared cursor is.")
     playing = param.Boolean(default=False)
     ended = param.Boolean(default=False)
+    can_play = param.Boolean(default=True)
     can_step = param.Boolean(default=True)
     can_stop = param.Boolean(default=False)
     speed = param.Number(default=12.0, doc="Iterations per second.")

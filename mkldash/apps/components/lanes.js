@@ -97,7 +97,7 @@ export function render({model, el}) {
         parts.branch.title = "Branch: a new lane from this iteration, with other parameters"
         parts.branch.setAttribute("aria-label", `Branch lane ${title}`)
         parts.remove.disabled = !lane.remove
-        parts.remove.title = lane.remove ? "Remove this lane" : "Another lane branched off here; remove that one first"
+        parts.remove.title = lane.with_it ? `Remove this lane and what branched off it: ${lane.with_it}` : "Remove this lane"
         parts.remove.setAttribute("aria-label", `Remove lane ${title}`)
       }
     })
@@ -117,7 +117,17 @@ export function render({model, el}) {
     put(foot, model.foot)
     foot.hidden = !model.foot
   }
+  // Without a player nobody else says that the controls cover a narrow page; once the
+  // server has moved something, see player.js.
+  let told = model.editable || window.innerWidth >= 700
+  function narrow() {
+    if (!told) {
+      told = true
+      send("narrow", "")
+    }
+  }
   for (const name of ["rows", "stale"]) { model.on(name, show) }
+  model.on("rows", narrow)
   for (const name of ["caption", "foot", "columns"]) { model.on(name, frame) }
   frame()
   show()

@@ -112,6 +112,7 @@ export function render({model, el}) {
     stop.disabled = !model.can_stop
     branch.hidden = !model.branches
     branch.disabled = !model.can_branch
+    play.disabled = !model.can_play
     step.disabled = !model.can_step
     back.disabled = model.length < 2 || +scrub.value === 0
     const i = SPEEDS.reduce((best, v, j) => Math.abs(Math.log(v / model.speed)) < Math.abs(Math.log(SPEEDS[best] / model.speed)) ? j : best, 0)
@@ -152,6 +153,14 @@ export function render({model, el}) {
     if (event.detail > 0) { event.target.closest("button")?.blur() }
   })
 
+  // So do the keys after a click on one of several buttons of which one is chosen.
+  function on_click(event) {
+    const pressed = event.detail > 0 && event.composedPath().find((node) => node instanceof Element && node.matches("button.MuiToggleButton-root"))
+    if (pressed) { pressed.blur() }
+  }
+  document.addEventListener("click", on_click)
+  model.on("remove", () => document.removeEventListener("click", on_click))
+
   function on_key(event) {
     if (!is_free(event)) { return }
     const kind = {" ": "play", ArrowRight: "step", ArrowLeft: "back", r: "reset", R: "reset", b: "branch", B: "branch"}[event.key]
@@ -172,6 +181,6 @@ export function render({model, el}) {
     }
     show()
   }
-  for (const name of ["length", "position", "playing", "ended", "speed", "first", "can_step", "can_stop", "unit", "decade", "pace", "branches", "can_branch"]) { model.on(name, changed) }
+  for (const name of ["length", "position", "playing", "ended", "speed", "first", "can_play", "can_step", "can_stop", "unit", "decade", "pace", "branches", "can_branch"]) { model.on(name, changed) }
   show()
 }

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 
 from mkldash.apps.racing.building import build_lanes
+from mkldash.apps.racing.glance import Glance
 from mkldash.apps.racing.lanes import Lane
 from mkldash.apps.racing.quiet import Quiet
 from mkldash.apps.racing.schedule import AXES, Axis, most_behind, stride
@@ -62,7 +63,7 @@ class Race:
         self.lanes: tuple[Lane, ...] = ()
         self.cursor = 0
         self.playing = False
-        self.stage = ""
+        self.stage = self.broken = ""
         self.started = 0
         self.stopped = False
         self._on_change, self._clock = on_change, clock
@@ -88,26 +89,17 @@ class Race:
         return self._pending or self._preparing is not None
 
     @property
-    def last_place(self) -> int:
-        """The furthest place that some lane has reached."""
-        axis = self.axis
-        newest = [lane.standing(axis).newest for lane in self.lanes]
-        return max((axis.place(v) for v in newest if v >= 0), default=0)
-
-    @property
     def over(self) -> bool:
         """Whether no lane will go on."""
-        return bool(self.lanes) and not self.stale and all(lane.ended for lane in self.lanes)
+        return self.look().over
 
-    @property
-    def compiled_late(self) -> bool:
-        """Whether some lane's clock ran while code was compiled or loaded; once it is over."""
-        return self.over and self.quiet.loaded_late()
-
-    @property
-    def at_end(self) -> bool:
-        """Whether the cursor is where the lanes are."""
-        return self.cursor >= self.last_place
+    def look(self) -> Glance:
+        """All of it at one moment."""
+        with self._cond:
+            return Glance(
+                self.lanes, self.shown_state, self.state, self.axis, self.cursor, self.playing,
+                self.stale, self.stopped, self.stage, self.broken, self.started, self.quiet,
+            )  # fmt: skip
 
     # -- commands --------------------------------------------------------------
 
@@ -137,15 +129,15 @@ class Race:
         if self.playing:
             self.playing = False
         else:
-            if self.over and self.at_end:
+            if (now := self.look()).over and now.at_end:
                 self.cursor = 0
             self.play()
         self._wake()
 
     def step(self) -> None:
-        """All lanes on to the next place."""
+        """All lanes on to the next place; while they are made ready there is none."""
         self.playing = False
-        if not (self.over and self.at_end):
+        if self.look().can_step:
             self.cursor += 1
             self._frontier = max(self._frontier, self.cursor)
         self._wake()
@@ -157,7 +149,7 @@ class Race:
     def scrub(self, place: int) -> None:
         """Put the cursor on a place that was reached."""
         self.playing = False
-        self.cursor = max(0, min(int(place), self.last_place))
+        self.cursor = max(0, min(int(place), self.look().last_place))
         self._wake()
 
     def stop(self) -> None:
@@ -251,14 +243,18 @@ class Race:
                         continue
                 wait()
             except Exception as problem:
+                # Not tried again before somebody asks for another race.
                 _log.exception("the race could not go on")
-                self.playing, self.stage = False, f"stopped: {problem}"
+                self.playing, self.broken = False, str(problem) or type(problem).__name__
             self._on_change()
 
     def _plan(self) -> Callable[[], None] | float | None:
         """What to do now; or seconds to wait, or None: until something happens."""
         if self._pending:
             return self._rebuild
+        if self.broken or not self.lanes:
+            self.playing = False
+            return None
         if self._held:
             return 0.5
         if (pause := self.quiet.pause()) is not None:
@@ -277,8 +273,9 @@ class Race:
         return self._move_cursor() if self.playing else None
 
     def _move_cursor(self) -> float | Callable[[], None]:
-        if self.over and self.at_end:
-            self.playing, self.cursor = False, self.last_place
+        there = self.look()
+        if there.over and there.at_end:
+            self.playing, self.cursor = False, there.last_place
             return _nothing
         now = self._clock()
         if now < self._due:
@@ -286,8 +283,8 @@ class Race:
         pause = 1.0 / self.state.speed if self.state.speed < 1000 else 0.0
         self._due = max(now, self._due + pause) if self._due else now + pause
         self.cursor += stride(self.cursor, self.state.speed)
-        if self.over:
-            self.cursor = min(self.cursor, self.last_place)
+        if there.over:
+            self.cursor = min(self.cursor, there.last_place)
         self._frontier = max(self._frontier, self.cursor)
         return _nothing
 
@@ -302,11 +299,15 @@ class Race:
         return next((x for x in self.lanes if x.spec.letter == lane.spec.parent), None)
 
     def _begin(self, lane: Lane) -> None:
+        self.stage = f"loading compiled code for {lane.named}"
         with self.quiet.off_clock():
             try:
                 lane.begin(self._parent(lane), self._on_change)
             except Exception as problem:
                 lane.error = str(problem)
+        if lane.error and lane.session is not None:
+            lane.session.stop()  # Stop was pressed meanwhile
+        self.stage = "the first iteration of every lane"
 
     def _advance(self, lane: Lane, axis: Axis) -> None:
         """One turn of one lane; the others rest meanwhile."""
@@ -314,10 +315,10 @@ class Race:
         assert session is not None
         short = axis.value(self._frontier) - max(lane.standing(axis).newest, 0.0)
         steps = int(min(CATCH_UP, max(1.0, short))) if axis.name == "iteration" else 1
-        with self.quiet.turn:
+        with self.quiet.turn, self.quiet.alone() as look:
             session.step(steps)
             while not session.wait(0.1) and not self._closed:
-                pass
+                look()
 
     def _wanted(self, lane: Lane, axis: Axis) -> int:
         at_end = self.playing and lane.ended and not self.over
@@ -345,7 +346,7 @@ class Race:
         with self._cond:
             state, fresh = self.state, self._fresh
             self._pending = self._fresh = False
-            self._preparing = control = Control(None)
+            self._preparing, self.broken = (control := Control(None)), ""
         kept = {
             lane.spec.letter: lane
             for lane in self.lanes
@@ -362,15 +363,16 @@ class Race:
         if control.cancel[0]:
             return
         was_over = bool(self.lanes) and all(lane.ended for lane in self.lanes)
-        self.lanes, self.shown_state = lanes, state
-        self.started += 1
         self.quiet.count()
-        if not kept:
-            self.cursor = self._frontier = 0
-            self.playing, self.stopped = True, False
-        elif was_over:
-            self.playing = True  # for who came late; the others are where they were
-        self._due = 0.0
+        with self._cond:
+            self.lanes, self.shown_state = lanes, state
+            self.started += 1
+            if not kept:
+                self.cursor = self._frontier = 0
+                self.playing, self.stopped = bool(lanes), False
+            elif was_over:
+                self.playing = True  # for who came late; the others are where they were
+            self._due = 0.0
 
     def _end(self, lanes: list[Lane]) -> None:
         """End the workers of lanes before others begin: never two races at once."""

@@ -172,7 +172,11 @@ class Lane:
             return row, parent.session.trace[row]
         if parent.ended:
             letter = parent.spec.letter.upper()
-            self.error = f"lane {letter} never reached iteration {self.spec.at}"
+            self.error = (
+                f"lane {letter} never reached iteration {self.spec.at} with the parameters that "
+                "it has now: put the former ones back, or remove this lane and branch "
+                f"{letter} anew"
+            )
         return None
 
 

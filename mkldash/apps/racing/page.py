@@ -17,6 +17,7 @@ from mkldash.apps.racing.conductor import Race
 from mkldash.apps.racing.controls import Controls
 from mkldash.apps.racing.diary import Diary
 from mkldash.apps.racing.editor import Editor
+from mkldash.apps.racing.glance import Glance
 from mkldash.apps.racing.pictures import Pictures, curve_of
 from mkldash.apps.racing.saving import RaceSaver
 from mkldash.apps.racing.schedule import FIRST_SECONDS, PER_DECADE
@@ -86,6 +87,7 @@ class RacePage:
         self.pictures.figures["iteration"].plot.tags = self.pump.models
         self._numbers_at = self._spoken_at = self._slow_at = 0.0
         self._last: RaceReport | None = None
+        self._owed = False  # what `_draw_slowly` does was put off
         self._drawn: Any = None
         self._later: asyncio.TimerHandle | None = None
         for note in notes:
@@ -149,8 +151,7 @@ class RacePage:
             if kind == "hide":
                 self._hide(letter)
             elif kind == "remove":
-                self._adopt(self.race.state.remove(letter))
-                self.editor.close()
+                self._remove(letter)
             elif kind == "branch":
                 self.race.playing = False
                 lane = next(x for x in self.race.lanes if x.spec.letter == letter)
@@ -160,6 +161,16 @@ class RacePage:
         except (ValueError, KeyError, StopIteration, IndexError) as problem:
             self.log.say(str(problem))
         self._hurry()
+
+    def _remove(self, letter: str) -> None:
+        """A lane, and what branched off it: a branch is nothing without its past."""
+        state = self.race.state
+        gone = [branch.upper() for branch in state.branches(letter)]
+        self._adopt(state.remove(letter))
+        self.editor.close()
+        if gone:
+            self.log.say(f"was removed, and with it its branches: {', '.join(gone)}.",
+                         letter.upper())  # fmt: skip
 
     def _hide(self, letter: str) -> None:
         state = self.race.state
@@ -228,18 +239,18 @@ class RacePage:
 
     def _draw(self) -> bool:
         """One frame; called by the pump only."""
-        now = time.monotonic()
-        self._draw_pictures()
-        self._draw_player()
-        self._draw_words(now)
-        if now - self._slow_at >= SLOW_EVERY:
+        now, race = time.monotonic(), self.race.look()
+        self._draw_pictures(race)
+        self._draw_player(race)
+        self._draw_words(race, now)
+        self._owed = now - self._slow_at < SLOW_EVERY
+        if not self._owed:
             self._slow_at = now
             self._draw_slowly()
         self._wake_later()
         return False
 
-    def _draw_pictures(self) -> None:
-        race = self.race
+    def _draw_pictures(self, race: Glance) -> None:
         self.pictures.fade(race.stale)
         self.pictures.put_first(race.state.axis)
         lanes, axis, place = race.lanes, race.axis, race.cursor
@@ -252,13 +263,13 @@ class RacePage:
         self._drawn = key
         curves = [curve_of(lane, axis, place) for lane in lanes if lane.session is not None]
         self.pictures.draw(
-            curves, tol=race.shown_state.first["tol"] if lanes else None,
+            curves, tol=race.built_from.first["tol"] if lanes else None,
             hidden=race.state.hidden, axis=race.state.axis,
             cursor=axis.value(place) if curves else None,
         )  # fmt: skip
 
-    def _draw_weights(self) -> None:
-        race, found = self.race, {}
+    def _draw_weights(self, race: Glance) -> None:
+        found = {}
         features: tuple[str, ...] = ()
         for lane in race.lanes:
             row = lane.row(race.axis, race.cursor)
@@ -276,13 +287,13 @@ class RacePage:
         names = {lane.spec.letter: lane.named for lane in race.lanes}
         self.pictures.draw_weights(found, names, features)
 
-    def _draw_player(self) -> None:
-        race, axis = self.race, self.race.axis
+    def _draw_player(self, race: Glance) -> None:
+        axis = race.axis
         length = 0 if race.stale or not race.lanes else max(race.last_place, race.cursor) + 1
         values = {
             "length": length, "position": min(race.cursor, max(0, length - 1)),
             "playing": race.playing, "ended": race.over and race.at_end,
-            "can_step": bool(race.lanes) and not (race.over and race.at_end),
+            "can_play": bool(race.state.lanes) and not race.broken, "can_step": race.can_step,
             "can_stop": bool(race.lanes) and not race.over,
             "speed": float(race.state.speed), "unit": axis.one if not axis.logarithmic else "time",
             "pace": axis.pace, "decade": PER_DECADE if axis.logarithmic else 0,
@@ -292,21 +303,21 @@ class RacePage:
         if changed:
             self.bar.param.update(**changed)
 
-    def _draw_words(self, now: float) -> None:
-        last, new, slowness = self._last, tell(self.race), self.pump.slowness
+    def _draw_words(self, race: Glance, now: float) -> None:
+        last, new, slowness = self._last, tell(race), self.pump.slowness
         turned = last is None or (new.tone, new.facts["state"], new.facts["run"], new.alert) != (
             last.tone, last.facts["state"], last.facts["run"], last.alert,
         )  # fmt: skip
         if turned or now - self._spoken_at >= SPOKEN_EVERY * slowness:
             self._spoken_at = self._numbers_at = now
-            self._write(new, spoken=True)
+            self._write(race, new, spoken=True)
         elif now - self._numbers_at >= NUMBERS_EVERY * slowness:
             self._numbers_at = now
-            self._write(new, spoken=False)
+            self._write(race, new, spoken=False)
 
-    def _write(self, new: RaceReport, *, spoken: bool) -> None:
-        self._draw_weights()
-        rows: dict[str, Any] = {"rows": new.rows, "foot": new.foot, "stale": self.race.stale}
+    def _write(self, race: Glance, new: RaceReport, *, spoken: bool) -> None:
+        self._draw_weights(race)
+        rows: dict[str, Any] = {"rows": new.rows, "foot": new.foot, "stale": race.stale}
         board: dict[str, Any] = {"progress": new.progress, "progress_title": "The slowest lane"}
         if spoken:
             board |= {
@@ -327,11 +338,7 @@ class RacePage:
             self._later = loop.call_later(NUMBERS_EVERY * self.pump.slowness, self._woken)
 
     def _behind(self) -> bool:
-        new = tell(self.race)
-        return (
-            self._last is None or new != self._last or self.log.pending
-            or self.board.query != self._query()
-        )  # fmt: skip
+        return self._owed or self._last is None or tell(self.race.look()) != self._last
 
     def _woken(self) -> None:
         self._later = None

@@ -9,8 +9,12 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from mkldash.experiments.warming import functions_loaded
+from mkldash.streaming.session import BUILD_SLOTS, COMPUTE_SLOTS
 
 __all__ = ["Quiet"]
+
+#: Races of this process that load code, rehearse or score just now.
+_off_clock: set[Quiet] = set()
 
 #: Seconds that drawing waits for a turn to end, and the first turn for the page.
 POLITE, PATIENT = 1.0, 4.0
@@ -39,6 +43,7 @@ class Quiet:
         self._wanted = False
         self._loaded = 0
         self._late: bool | None = None
+        self._spent = self._beside = 0.0
         self.begin()
 
     def begin(self) -> None:
@@ -48,12 +53,42 @@ class Quiet:
     def count(self) -> None:
         """All lanes are there: from now on what is compiled or loaded may cost one its time."""
         self._loaded, self._late = functions_loaded(), None
+        self._spent = self._beside = 0.0
+
+    @property
+    def share_beside(self) -> float:
+        """Share of the turns' time in which other pages of this server computed too."""
+        return self._beside / self._spent if self._spent > 0.0 else 0.0
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[Callable[[], None]]:
+        """One turn of a lane; what it gives is called now and then while that computes."""
+        begun, seen = time.monotonic(), self._others(0)
+
+        def look() -> None:
+            nonlocal seen
+            seen = seen or self._others(1)
+
+        yield look
+        spent = time.monotonic() - begun
+        self._spent += spent
+        if seen or self._others(0):
+            self._beside += spent
+
+    def _others(self, own: int) -> bool:
+        """Whether anybody computes beside the `own` slots of this race."""
+        taken = COMPUTE_SLOTS.in_use > own or BUILD_SLOTS.in_use > 0
+        return taken or bool(_off_clock - {self})
 
     @contextlib.contextmanager
     def off_clock(self) -> Iterator[None]:
         """What is compiled or loaded while it is open is on no lane's clock."""
         before = functions_loaded()
-        yield
+        _off_clock.add(self)
+        try:
+            yield
+        finally:
+            _off_clock.discard(self)
         self._loaded += functions_loaded() - before
 
     def loaded_late(self) -> bool:

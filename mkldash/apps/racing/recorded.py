@@ -67,7 +67,7 @@ class RecordedPage:
             first="Solver", second="Repeats certified", caption="Recorded runs",
             sizing_mode="stretch_width", margin=(4, 6),
         )  # fmt: skip
-        self.table.on_message = lambda m: self._hide(str(m["letter"]))
+        self.table.on_message = self._on_table
         self.pictures = Pictures(self._hide)
         self._records: list[Mapping[str, Any]] = []
         self._hidden: frozenset[str] = frozenset(self._asked.get("hide", ""))
@@ -87,7 +87,8 @@ class RecordedPage:
             styles={"gap": "14px", "padding": "14px", "flex": "none"},
         )  # fmt: skip
         pn.state.onload(self.show)
-        return ui.page(title=self._title, main=[main], sidebar=self._controls())
+        self._page = ui.page(title=self._title, main=[main], sidebar=self._controls())
+        return self._page
 
     # -- what is there ---------------------------------------------------------
 
@@ -159,6 +160,12 @@ class RecordedPage:
         else:
             self._chosen[name] = value
         self.show()
+
+    def _on_table(self, message: Mapping[str, Any]) -> None:
+        if message["kind"] == "narrow":
+            self._page.sidebar_open = False
+        else:
+            self._hide(str(message["letter"]))
 
     def _hide(self, letter: str) -> None:
         self._hidden ^= {letter}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mkldash.apps.racing.conductor import Race
+from mkldash.apps.racing.glance import Glance
 from mkldash.apps.racing.lanes import Lane
 from mkldash.apps.racing.schedule import Axis
 from mkldash.solvers.stopping import Status
@@ -74,9 +74,9 @@ class Reading(NamedTuple):
     over: bool = False
 
 
-def readings(race: Race) -> list[Reading]:
+def readings(now: Glance) -> list[Reading]:
     """All lanes at the cursor."""
-    return [read_lane(lane, race.axis, race.cursor, playing=race.playing) for lane in race.lanes]
+    return [read_lane(lane, now.axis, now.cursor, playing=now.playing) for lane in now.lanes]
 
 
 def read_lane(lane: Lane, axis: Axis, place: int, *, playing: bool) -> Reading:

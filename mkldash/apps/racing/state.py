@@ -192,20 +192,16 @@ class RaceState:
         lanes = tuple(sorted((*self.lanes, spec), key=lambda lane: LETTERS.index(lane.letter)))
         return dataclasses.replace(self, lanes=lanes)
 
-    def remove(self, letter: str) -> RaceState:
-        """The race without a lane.
+    def branches(self, letter: str) -> tuple[str, ...]:
+        """Letters of all lanes that go back to a lane."""
+        own = [lane.letter for lane in self.lanes if lane.parent == letter]
+        return tuple(sorted({*own, *(x for one in own for x in self.branches(one))}))
 
-        Raises
-        ------
-        ValueError
-            When others branched from it.
-        """
-        if any(lane.parent == letter for lane in self.lanes):
-            raise ValueError(
-                f"lane {letter.upper()} is where another one branched off; remove that one first"
-            )
-        lanes = tuple(lane for lane in self.lanes if lane.letter != letter)
-        return dataclasses.replace(self, lanes=lanes, hidden=self.hidden - {letter})
+    def remove(self, letter: str) -> RaceState:
+        """The race without a lane and what branched off it."""
+        gone = {letter, *self.branches(letter)}
+        lanes = tuple(lane for lane in self.lanes if lane.letter not in gone)
+        return dataclasses.replace(self, lanes=lanes, hidden=self.hidden - gone)
 
     def with_all(self, problem: str) -> RaceState:
         """Add every solver that takes a problem and is not there yet."""

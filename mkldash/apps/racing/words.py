@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mkldash.apps.phrases import for_page
-from mkldash.apps.racing.conductor import Race
+from mkldash.apps.racing.glance import Glance
 from mkldash.apps.racing.palette import colour_of
 from mkldash.apps.racing.schedule import Axis
 from mkldash.apps.racing.standings import Reading, badges, progress, readings
 from mkldash.apps.tiles import percent
 from mkldash.experiments.problem_kinds import find_problem
+from mkldash.kernels.base import KernelBank
 from mkldash.views._names import number
 
 __all__ = ["RaceReport", "rows", "sentence", "tell"]
@@ -22,7 +23,8 @@ __all__ = ["RaceReport", "rows", "sentence", "tell"]
 #: Lanes named in the sentence; the table has them all.
 MOST_NAMED = 4
 
-_FACTS = {"preparing": "preparing", "running": "running", "paused": "paused"}
+#: Share of the lanes' time in which others computed, from which on it is said.
+BESIDE = 0.02
 
 
 class RaceReport(NamedTuple):
@@ -49,38 +51,48 @@ class RaceReport(NamedTuple):
     facts: dict[str, str]
 
 
-def tell(race: Race) -> RaceReport:
+def tell(now: Glance) -> RaceReport:
     """What is going on, in words and numbers."""
-    found = readings(race)
-    table = rows(race, found)
-    state, tone = _state(race)
-    alert = ""
-    if found and all(reading.tone == "failed" for reading in found) and not race.stale:
-        alert = for_page(next(reading.why for reading in found))
+    found = readings(now)
+    table = rows(now, found)
+    state, tone = _state(now)
+    alert = f"The race cannot go on: {now.broken}; Reset begins it again." if now.broken else ""
+    if found and all(reading.tone == "failed" for reading in found) and not now.stale:
         state = tone = "failed"
+        reasons = {for_page(reading.why) for reading in found}
+        if len(reasons) == 1 and not alert:
+            alert = reasons.pop()  # once, not in every row
+            table = [{**row, "why": ""} for row in table]
+    if state == "preparing":
+        said = _preparing(now)
+    else:
+        said = sentence(found, now.axis, tol=now.built_from.first["tol"], begin=_begin(now, state))
+    if alert:
+        said = said.replace(", see the table", "")
     return RaceReport(
         tone=tone,
-        sentence=_preparing(race) if state == "preparing" else sentence(
-            found, race.axis, tol=race.shown_state.first["tol"],
-            begin=_begin(race, state),
-        ),
-        more=_more(race, found),
+        sentence=said,
+        more=_more(now, found),
         alert=alert,
         progress=min((row["progress"] for row in table if row["tone"] != "failed"), default=0.0),
         rows=table,
-        foot=_foot(race),
-        facts={"state": state, "run": str(race.started), "place": str(race.cursor),
-               "last": str(race.last_place)},
+        foot=_foot(now),
+        facts={"state": state, "run": str(now.started), "place": str(now.cursor),
+               "last": str(now.last_place)},
     )  # fmt: skip
 
 
-def _state(race: Race) -> tuple[str, str]:
-    if race.stale or not race.started:
+def _state(now: Glance) -> tuple[str, str]:
+    if now.broken:
+        return "failed", "failed"
+    if now.stale or not now.started or now.beginning:
         return "preparing", "preparing"
-    if race.playing:
+    if not now.lanes:
+        return "idle", "paused"
+    if now.playing:
         return "running", "running"
-    if race.over and race.at_end:
-        done = all(lane.failed or _certified(lane) for lane in race.lanes)
+    if now.over and now.at_end:
+        done = all(lane.failed or _certified(lane) for lane in now.lanes)
         return "finished", "certified" if done else "ended"
     return "paused", "paused"
 
@@ -90,23 +102,23 @@ def _certified(lane: Any) -> bool:
     return gaps is not None and len(gaps) > 0 and bool(np.min(gaps) <= lane.tol)
 
 
-def _preparing(race: Race) -> str:
-    if not race.state.lanes:
+def _preparing(now: Glance) -> str:
+    if not now.state.lanes:
         return "No lane yet: add a solver."
-    stage = race.stage or "preparing"
+    stage = now.stage or "preparing"
     return f"{stage[:1].upper()}{stage[1:]} …"
 
 
-def _begin(race: Race, state: str) -> str:
-    where = race.axis.at(race.axis.value(race.cursor))
-    if not race.lanes:
+def _begin(now: Glance, state: str) -> str:
+    where = now.axis.at(now.axis.value(now.cursor))
+    if not now.lanes:
         return "No lane yet: add a solver."
     if state == "running":
         return f"At {where}: "
     if state == "paused":
-        back = "Looking back at" if race.cursor < race.last_place and race.over else "Paused at"
+        back = "Looking back at" if now.cursor < now.last_place and now.over else "Paused at"
         return f"{back} {where}: "
-    return "Stopped: " if race.stopped else ""
+    return "Stopped: " if now.stopped else ""
 
 
 def _apart(found: Sequence[Reading]) -> list[Reading]:
@@ -140,9 +152,11 @@ def sentence(found: Sequence[Reading], axis: Axis, *, tol: float, begin: str = "
         head = f"{find_problem(problem).title}: " if len(groups) > 1 else ""
         parts.append(head + _group(group, axis, tol))
     failed = [reading.letter.upper() for reading in found if reading.tone == "failed"]
-    if failed:
-        verb = "is" if len(failed) == 1 else "are"
-        parts.append(f"{' and '.join(failed)} {verb} out, see the table")
+    if len(failed) == len(found) > 1:
+        parts.append("All lanes are out, see the table")
+    elif failed:
+        who = " and ".join((", ".join(failed[:-1]), failed[-1])) if failed[1:] else failed[0]
+        parts.append(f"{who} {'are' if failed[1:] else 'is'} out, see the table")
     return begin + "; ".join(parts) + ("." if parts else "")
 
 
@@ -185,14 +199,13 @@ def _where(reading: Reading, *, first: bool) -> str:
     return f"{_name(reading)} {how} {percent(reading.gap)}"
 
 
-def rows(race: Race, found: Sequence[Reading]) -> list[dict[str, Any]]:
+def rows(now: Glance, found: Sequence[Reading]) -> list[dict[str, Any]]:
     """The table, one row a lane, as text."""
-    marks = badges(found, race.axis)
-    widest = max((g for lane in race.lanes for g in _first_gap(lane)), default=math.nan)
+    marks = badges(found, now.axis)
+    widest = max((g for lane in now.lanes for g in _first_gap(lane)), default=math.nan)
     several = len({reading.problem for reading in found}) > 1
-    parents = {lane.parent for lane in race.shown_state.lanes}
     table = []
-    for lane, reading in zip(race.lanes, found, strict=True):
+    for lane, reading in zip(now.lanes, found, strict=True):
         colour, dashes = colour_of(reading.letter)
         table.append(
             {
@@ -207,9 +220,10 @@ def rows(race: Race, found: Sequence[Reading]) -> list[dict[str, Any]]:
                 "badge": marks.get(reading.letter, ""),
                 "progress": progress(reading.gap, lane.tol, widest),
                 "cells": _cells(reading, family=find_problem(reading.problem).has_family),
-                "hidden": reading.letter in race.state.hidden,
+                "hidden": reading.letter in now.state.hidden,
                 "branch": reading.k >= 0,
-                "remove": reading.letter not in parents,
+                "remove": True,
+                "with_it": ", ".join(now.built_from.branches(reading.letter)).upper(),
             }
         )
     return table
@@ -262,10 +276,10 @@ def _seconds(value: float) -> str:
     )
 
 
-def _more(race: Race, found: Sequence[Reading]) -> str:
+def _more(now: Glance, found: Sequence[Reading]) -> str:
     parts = []
-    if race.stale and race.started:
-        parts.append(f"Greyed: the race before ({summary(race)}), until the new one is here.")
+    if now.stale and now.started:
+        parts.append(f"Greyed: the race before ({summary(now)}), until the new one is here.")
     problems = {reading.problem for reading in found}
     groups = {reading.group for reading in found if reading.group}
     if len(problems) > 1:
@@ -283,19 +297,44 @@ def _more(race: Race, found: Sequence[Reading]) -> str:
             "After a warm start costs count from there, so it takes no part in who is first."
         )
     ended = [r for r in found if r.over and not r.certified and r.tone != "failed"]
-    if race.over and race.at_end and ended:
+    if now.over and now.at_end and ended:
         parts.append("Not all were certified to the tolerance, so nobody is called first.")
     return " ".join(parts)
 
 
-def summary(race: Race) -> str:
+def summary(now: Glance) -> str:
     """What the shown race is on, in one short line."""
-    shared = race.shown_state.shared
+    shared = now.built_from.shared
     return f"{shared['data']}, seed {shared['seed']}, tolerance {shared['tol']:g}"
 
 
-def _foot(race: Race) -> str:
-    works = {id(x.workload): x.workload for x in race.lanes if x.workload is not None}
+def _kernels(bank: KernelBank) -> str:
+    """How many there are, and why not as many as the controls say."""
+    n, left = bank.n_kernels, len(bank.dropped)
+    if left:
+        return f"{n:,} of {n + left:,} kernels ({left:,} without effect left out, see the log)"
+    return f"{n:,} {'kernel' if n == 1 else 'kernels'}"
+
+
+def _late(now: Glance) -> str:
+    """Why the seconds are too many, or nothing."""
+    parts = []
+    if now.compiled_late:
+        parts.append("code was compiled or loaded while a lane's clock ran")
+    if (share := now.quiet.share_beside) >= BESIDE:
+        how = f"for {percent(share)} of the lanes' time" if now.over else "while lanes did"
+        parts.append(f"another page of this server computed {how}")
+    if not parts:
+        return ""
+    told = ", and ".join(parts)
+    return (
+        f"{told[0].upper()}{told[1:]}, so the seconds of this race are too many: Reset runs it "
+        "again."
+    )
+
+
+def _foot(now: Glance) -> str:
+    works = {id(x.workload): x.workload for x in now.lanes if x.workload is not None}
     parts = []
     for work in works.values():
         assert work is not None
@@ -303,20 +342,16 @@ def _foot(race: Race) -> str:
         if work.problem.has_family:
             parts.append("products are never listed")
         else:
-            n = work.problem.bank.n_kernels
-            parts.append(f"{n:,} {'kernel' if n == 1 else 'kernels'}{built}")
+            parts.append(_kernels(work.problem.bank) + built)
     rows_ = {(len(w.y_train), len(w.y_test)) for w in works.values() if w is not None}
     told = "; ".join(dict.fromkeys(parts))
     shape = ", ".join(f"{train:,} training and {test:,} test rows" for train, test in rows_)
     if not told:
         return ""
-    if race.compiled_late:
-        return (
-            f"{shape}; {told}. Code was compiled or loaded while a lane's clock ran, so the "
-            "seconds of this race are too many: Reset runs it again without that."
-        )
+    if late := _late(now):
+        return f"{shape}; {told}. {late}"
     return (
         f"{shape}; {told}, on nobody's clock. Seconds are each solver's own work: one lane "
-        "computes at a time, compiled code was loaded before, and the clock rests while others "
-        "compute and pictures are drawn."
+        "computes at a time, compiled code was loaded before, and the clock rests while other "
+        "lanes compute and pictures are drawn."
     )
