@@ -233,7 +233,7 @@ class Sweep:
         _check_grid(data, axes, repeats)
         problem = str(fixed.get("problem", "elastic-net"))
         kind = find_problem(problem)
-        names = tuple(dict.fromkeys(solvers)) or solvers_for(problem, fixed.get("bank"))
+        names = tuple(dict.fromkeys(solvers)) or _takers(problem, fixed, axes)
         by_solver = _options_of(names, options)
         seed = int(fixed.get("seed", 0))
         shared = {key: value for key, value in fixed.items() if key != "seed"}
@@ -280,6 +280,20 @@ def _check_grid(data: Sequence[str], axes: Mapping[str, Sequence[Any]], repeats:
             raise InputError(f"'{name}' cannot be varied; {', '.join(AXES)} can")
         if not values:
             raise InputError(f"{name} has no value: leave it out, or give one")
+
+
+def _takers(
+    problem: str, fixed: Mapping[str, Any], axes: Mapping[str, Sequence[Any]]
+) -> tuple[str, ...]:
+    """Names of the solvers that take at least one of the settings."""
+    asked = ("bank", "p", "eta", "weight_norm")
+    found: dict[str, None] = {}
+    for values in _settings(axes):
+        chosen = {name: {**fixed, **values}.get(name) for name in asked}
+        if chosen["weight_norm"] is not None:
+            chosen["eta"] = None
+        found.update(dict.fromkeys(solvers_for(problem, **chosen)))
+    return tuple(found)
 
 
 def _settings(axes: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:

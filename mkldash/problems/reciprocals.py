@@ -127,7 +127,7 @@ def reciprocals_steps(
     ReciprocalsStep
     """
     x = np.ones_like(beta) if start is None else start.astype(np.float64)
-    s, g = gauge(x, eta), float((beta / x).sum())
+    s, g = gauge(x, eta), _ratios(beta, x)
     # The quadratic step lowers s + g, so it wants the scale where s = g.
     x = x * np.sqrt(g / s)
     s = g = float(np.sqrt(s * g))
@@ -137,7 +137,7 @@ def reciprocals_steps(
         q = gauge_gradient(x, eta)
         rule = "plane" if plane else "quadratic"
         x = np.sqrt(beta / q) if plane else np.cbrt(beta * x / q)
-        s, g = gauge(x, eta), float((beta / x).sum())
+        s, g = gauge(x, eta), _ratios(beta, x)
         yield ReciprocalsStep(x, rule, s, g, s * g, g * g if plane else -np.inf)
         plane = eta >= ALTERNATE_BELOW or not plane
 
@@ -214,3 +214,9 @@ def _rescaled(steps: list[ReciprocalsStep], top: float) -> tuple[ReciprocalsStep
         ReciprocalsStep(p.x * root, p.rule, p.s * root, p.g * root, p.upper * top, p.lower * top)
         for p in steps
     )
+
+
+def _ratios(beta: Array, x: Array) -> float:
+    """sum_i beta_i/x_i; infinite, without a warning, where an x_i fell to zero."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return float((beta / x).sum())

@@ -127,7 +127,7 @@ class Evaluation:
             "iteration": iteration,
             "objective": primal.objective,
             "upper": best.objective,
-            "lower": max(known, lower, float(self.dual.objective)),
+            "lower": float(max(known, lower, self.dual.objective)),
             "best_iteration": best.iteration,
             "best": best,
             "weights": weights,
@@ -258,7 +258,10 @@ def check_positive(solver: Any, *names: str) -> None:
     """
     for field in dataclasses.fields(solver):
         value = getattr(solver, field.name)
-        if field.name in names and value is not None and not (math.isfinite(value) and value > 0):
+        if field.name not in names or value is None:
+            continue
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not (number and math.isfinite(value) and value > 0):
             raise InputError(f"{field.name} must be a positive number, not {value!r}")
 
 

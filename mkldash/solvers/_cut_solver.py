@@ -74,6 +74,11 @@ class CutSnapshot(BankSnapshot):
     lp_iterations: int
     qp_iterations: int
 
+    @property
+    def settles(self) -> bool:
+        """Not before the model's bound is above zero: until then it moves unseen."""
+        return self.model_lower > 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class Move:

@@ -45,4 +45,5 @@ def test_no_option_of_the_command_line_is_left_in_the_messages_of_the_readers():
     sentences = {f"{n} COLUMN" if n in takes else n for n in named}
     unsaid = {sentence for sentence in sentences if "--" in for_page(sentence)}
     assert unsaid <= {"--gram FILE", "--labels FILE", "--rows FILE", "--normalize", "--rows",
-                      "--gram", "--labels", "--seed", "--no-standardize"}, unsaid  # fmt: skip
+                      "--gram", "--labels", "--seed", "--no-standardize",
+                      "--out FOLDER"}, unsaid  # fmt: skip

@@ -146,3 +146,14 @@ def test_eta_and_the_norm_of_the_weights_stand_in_for_each_other() -> None:
     made = [tuple(settings.items()) for settings in _settings(axes)]
     places = [("eta", 0.0), ("eta", 1.0), ("weight_norm", 2.0)]
     assert made == [(place, ("C", C)) for place in places for C in (1.0, 10.0)]
+
+
+def test_all_solvers_that_take_a_setting_are_in_the_grid_by_default():
+    def names(**axes):
+        return set(Sweep.of_grid(["golden"], axes=axes).settings["solvers"])
+
+    assert "simplemkl" not in names(eta=[0.5])
+    assert {"simplemkl", "second-order"} <= names(eta=[0.5, 1.0])
+    assert "lp-norm" in names(weight_norm=[3.0])
+    assert "second-order" not in names(weight_norm=[3.0])
+    assert {"lp-norm", "second-order"} <= names(eta=[0.5], weight_norm=[3.0])

@@ -181,3 +181,18 @@ def test_the_estimator_takes_it_by_name():
     model = ElasticNetMKLClassifier(solver="cutting-plane", C=1.0, tol=1e-4).fit(X, y)
     assert model.status_ == "converged"
     assert model.gap_ <= 1e-4
+
+
+def test_a_model_that_still_rises_below_zero_is_not_stalled():
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((9, 15))
+    kernels = np.array([np.outer(v, v) for v in vectors])
+    y = np.where(rng.standard_normal(15) > 0, 1.0, -1.0)
+    problem = Problem(precomputed_bank(kernels), y, Hinge(1e4), ElasticNet(1.0))
+    seen = []
+    result = solve(
+        CuttingPlane(), problem, stop=StopRule(tol=1e-3, max_iter=400), callbacks=[seen.append]
+    )
+    waiting = [s for s in seen if s.model_lower <= 0.0]
+    assert len(waiting) > 20  # longer than the window after which bounds that rest mean stalled
+    assert result.status is Status.CONVERGED

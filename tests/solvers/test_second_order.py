@@ -308,3 +308,9 @@ def test_kernels_of_very_different_sizes():
     known = solve(EXACT, problem, stop=StopRule(tol=1e-6))
     assert result.status is Status.CONVERGED
     assert known.lower * (1 - 1e-6) <= result.upper <= known.upper * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("bad", ["abc", True, [1e-3]])
+def test_a_tolerance_that_is_no_number_is_refused_by_name(bad):
+    with pytest.raises(InputError, match="inner_tol must be a positive number"):
+        SecondOrder(inner_tol=bad)
