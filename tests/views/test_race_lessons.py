@@ -104,6 +104,11 @@ class TestEmbeddedRace:
         race.choose(eta=0.2)
         assert race.lanes == []
         assert race.sentence() == "Press Start to race on golden at η = 0.2, C = 100."
+        run, scene = race.scene()
+        assert run == []
+        assert [scene.solver, *(rival.title for rival in scene.rivals)] == [
+            s.title for s in SOLVERS
+        ]
 
     def test_a_program_sees_the_finished_race(self, race: lessons.EmbeddedRace) -> None:
         data, _ = race._repr_mimebundle_()

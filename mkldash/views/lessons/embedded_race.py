@@ -119,8 +119,7 @@ class EmbeddedRace:
 
     def begin(self, *, play: bool = True) -> None:
         """Warm every solver up on the problem, then put them on the line."""
-        problem = self._problem()
-        takers = [s for s in self.solvers if s.supports(problem) is None]
+        problem, takers = self._problem(), self._takers()
         for solver in takers:
             solve(solver, problem, stop=StopRule(tol=1e-12, max_iter=2))
         self.lanes = [Lane(s.title, s.iterate(problem), self.stop) for s in takers]
@@ -159,15 +158,17 @@ class EmbeddedRace:
         )
 
     def scene(self) -> tuple[list[Snapshot], Scene]:
-        """The first solver's run, and the others as its rivals."""
+        """The first solver's run, and the others as its rivals; empty before the start."""
+        if not self.lanes:
+            first, *others = (solver.title for solver in self._takers())
+            waiting = tuple(Rival(title, [], False) for title in others)
+            return [], Scene(tol=self.stop.tol, solver=first, rivals=waiting)
         runs = [(lane, lane.seen[: self._shown(lane)]) for lane in self.lanes]
         done = [lane.over and len(run) == len(lane.seen) for lane, run in runs]
         rivals = tuple(
             Rival(lane.title, run, end) for (lane, run), end in zip(runs[1:], done[1:], strict=True)
         )
-        title = self.lanes[0].title if self.lanes else ""
-        first = runs[0][1] if runs else []
-        return first, Scene(tol=self.stop.tol, solver=title, rivals=rivals)
+        return runs[0][1], Scene(tol=self.stop.tol, solver=self.lanes[0].title, rivals=rivals)
 
     def sentence(self) -> str:
         """What is going on, with the parameters of what is on screen."""
@@ -216,6 +217,10 @@ class EmbeddedRace:
     def _finish(self, lane: Lane) -> float:
         return float(getattr(lane.seen[-1], self._clock))
 
+    def _takers(self) -> list[Solver]:
+        problem = self._problem()
+        return [solver for solver in self.solvers if solver.supports(problem) is None]
+
     def _problem(self) -> Problem:
         return dataclasses.replace(
             self.problem, loss=Hinge(self.C), weight_set=ElasticNet(self.eta)
@@ -248,15 +253,20 @@ class EmbeddedRace:
         from mkldash.views.lessons._widget import FrameWidget
 
         layout: LayoutDOM = self._page.layout([view.figure() for view in self._views])
+        # Before there is a widget: what it sends until the page listens is lost.
+        self._write()
         return FrameWidget(layout)
+
+    def _write(self) -> None:
+        run, scene = self.scene()
+        for view in self._views:
+            view.update(view.prepare(run, len(run) - 1, scene))
+        self._page.show()
 
     def draw(self) -> None:
         """Write the newest state into the models of the page, as one frame."""
-        run, scene = self.scene()
         with self._widget.frame():
-            for view in self._views:
-                view.update(view.prepare(run, len(run) - 1, scene))
-            self._page.show()
+            self._write()
 
     def wake(self) -> None:
         """Draw now, and go on while it plays; called by the buttons, within the event loop."""
