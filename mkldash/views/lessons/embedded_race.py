@@ -252,7 +252,10 @@ class EmbeddedRace:
     def _widget(self) -> FrameWidget:
         from mkldash.views.lessons._widget import FrameWidget
 
-        layout: LayoutDOM = self._page.layout([view.figure() for view in self._views])
+        figures = [view.figure() for view in self._views]
+        for figure in figures:
+            figure.legend[0].ncols = 2  # two in a row are narrower than on a page of their own
+        layout: LayoutDOM = self._page.layout(figures)
         # Before there is a widget: what it sends until the page listens is lost.
         self._write()
         return FrameWidget(layout)
