@@ -114,6 +114,7 @@ def test_damping_table_counts_what_the_library_counts(cells: list[nbformat.Noteb
 
 
 def test_cuts_are_what_keeps_newton_on_its_way(cells: list[nbformat.NotebookNode]) -> None:
-    rows = {row[0]: float(row[2]) for row in tables(cells, "Newton alone")[2:]}
-    assert max(rows["all cuts, damping"], rows["all cuts, no damping"]) <= 1e-6
-    assert min(rows["Newton alone, damping"], rows["Newton alone, no damping"]) > 1e-3
+    rows = {row[0]: row[2] for row in tables(cells, "Newton alone")[2:]}
+    assert rows["all cuts, damping"] == rows["all cuts, no damping"] == "reached"
+    assert rows["Newton alone, damping"].startswith("stuck at ")
+    assert rows["Newton alone, no damping"].startswith("stuck at ")
