@@ -14,6 +14,9 @@ __all__ = ["USUAL_PORT", "notebook_folder", "run", "usual_port"]
 
 USUAL_PORT = 5006
 
+#: Options of JupyterLab by which a person names a folder.
+_FOLDER_OPTIONS = ("--notebook-dir", "--ServerApp.root_dir", "--preferred-dir")
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the dashboards or open JupyterLab until it is ended."""
@@ -50,11 +53,28 @@ def usual_port(address: str) -> int:
 
 
 def notebook_folder() -> Path:
-    """The notebooks of a checkout, else the current folder."""
+    """The notebooks of a checkout, else the current folder if it has some.
+
+    Raises
+    ------
+    InputError
+        Where there are none: a wheel holds the library without them.
+    """
     beside = Path(__file__).resolve().parents[2] / "notebooks"
-    return beside if beside.is_dir() else Path.cwd()
+    if beside.is_dir():
+        return beside
+    here = Path.cwd()
+    if any(here.glob("*.ipynb")):
+        return here
+    raise InputError(
+        "this installation has no notebooks, and neither has the current folder: they come with "
+        "the project's source, in its folder notebooks/; go there and run 'mkldash lab' again, or "
+        "name a folder: 'mkldash lab --notebook-dir=FOLDER'"
+    )
 
 
 def _lab(options: list[str]) -> int:
-    command = [sys.executable, "-m", "jupyterlab", f"--notebook-dir={notebook_folder()}", *options]
-    return subprocess.run(command, check=False).returncode
+    command = [sys.executable, "-m", "jupyterlab"]
+    if not any(option.split("=")[0] in _FOLDER_OPTIONS for option in options):
+        command.append(f"--notebook-dir={notebook_folder()}")
+    return subprocess.run([*command, *options], check=False).returncode

@@ -58,3 +58,31 @@ def test_lab_opens_the_notebooks(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     assert commands[0][3] == f"--notebook-dir={notebook_folder()}"
     assert commands[0][4:] == ["--no-browser"]
     assert notebook_folder() == Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def test_lab_opens_the_folder_that_a_person_names(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[list[str]] = []
+
+    def run(command: list[str], check: bool) -> SimpleNamespace:
+        commands.append(command)
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert cli("lab", "--notebook-dir=mine").code == 0
+    assert commands[0][3:] == ["--notebook-dir=mine"]
+
+
+def test_a_wheel_has_no_notebooks_and_says_where_they_are(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = tmp_path / "site-packages" / "mkldash" / "cli" / "serving.py"
+    monkeypatch.setattr("mkldash.cli.serving.__file__", str(place))
+    monkeypatch.chdir(tmp_path)
+    done = cli("lab")
+    assert done.code == 2
+    assert "mkldash lab --notebook-dir=FOLDER" in done.err
+    assert done.err.count("\n") == 1
+    (tmp_path / "mine.ipynb").touch()
+    assert notebook_folder() == tmp_path

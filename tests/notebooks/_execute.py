@@ -96,6 +96,8 @@ def main(given: str, done: str, folder: str) -> None:
     client = NotebookClient(
         notebook,
         timeout=PATIENCE,
+        # A busy kernel sends what a cell prints in pieces.
+        coalesce_streams=True,
         kernel_name="python3",
         resources={"metadata": {"path": folder}},
     )

@@ -14,8 +14,11 @@ from mkldash.views.lessons.algorithm_2 import (
     draw_weight_step,
 )
 from mkldash.views.lessons.algorithm_3 import draw_pruning, draw_sphere
+from mkldash.views.lessons.bundle_steps import BundleStep, draw_bundle_steps
 from mkldash.views.lessons.canvas import Curve, Picture, draw_curves
+from mkldash.views.lessons.comparisons import Cost, draw_costs, draw_race_axes
 from mkldash.views.lessons.embedded import EmbeddedRun
+from mkldash.views.lessons.embedded_race import EmbeddedRace
 from mkldash.views.lessons.key_numbers import KEY_TYPE, key_number
 from mkldash.views.lessons.level_method import draw_level_bounds, draw_level_steps, draw_paths
 from mkldash.views.lessons.mirror_step import (
@@ -52,12 +55,16 @@ from mkldash.views.lessons.races import Scored, draw_accuracies, draw_race, draw
 from mkldash.views.lessons.runs import draw_bars, draw_bounds
 from mkldash.views.lessons.scrubber import Dial, Scrubber
 from mkldash.views.lessons.sets import draw_three_kernels, draw_two_kernels
+from mkldash.views.lessons.weight_paths import draw_weight_paths, simplex_grid
 
 __all__ = [
     "KEY_TYPE",
     "Branch",
+    "BundleStep",
+    "Cost",
     "Curve",
     "Dial",
+    "EmbeddedRace",
     "EmbeddedRun",
     "MirrorStep",
     "Panel",
@@ -72,8 +79,10 @@ __all__ = [
     "draw_best_products",
     "draw_bias",
     "draw_bounds",
+    "draw_bundle_steps",
     "draw_chord",
     "draw_classifiers",
+    "draw_costs",
     "draw_counts",
     "draw_curves",
     "draw_drawn_path",
@@ -92,6 +101,7 @@ __all__ = [
     "draw_products_run",
     "draw_pruning",
     "draw_race",
+    "draw_race_axes",
     "draw_scatters",
     "draw_seen",
     "draw_slack",
@@ -102,9 +112,11 @@ __all__ = [
     "draw_tree",
     "draw_two_kernels",
     "draw_walk",
+    "draw_weight_paths",
     "draw_weight_step",
     "draw_weights_by_rho",
     "key_number",
     "products_scene",
+    "simplex_grid",
     "whole_scene",
 ]
