@@ -383,7 +383,9 @@ class Sidebar:
     def _show_data(self, state: AppState) -> None:
         widget = self._widgets["data"]
         if state.table is not None and state["data"] not in widget.options.values():
-            widget.options = {**widget.options, f"{state['data']} (yours)": state["data"]}
+            options = {**widget.options, f"{state['data']} (yours)": state["data"]}
+            # In one message: a slow browser would answer new options with the first of them.
+            widget.param.update(options=options, value=state["data"])
         _set(widget, state["data"])
 
 

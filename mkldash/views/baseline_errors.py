@@ -26,6 +26,9 @@ _FEWEST = 5
 #: An error beyond so many times the least one is drawn at the edge, with its number.
 _FAR = 8.0
 
+#: The shown run's own error is in range up to so many times the least one.
+_OWN_FAR = 40.0
+
 #: What a number takes of the width.
 _ROOM = 0.2
 
@@ -167,14 +170,17 @@ class BaselineErrorsView(View):
             },
             full=True,
         )
-        here = bool(known[0]) and n > 1
+        here = bool(known[0]) and n > 1 and float(x[0]) == float(info.mse[0])
         self._line.update(visible=here, **({"location": float(x[0])} if here else {}))
         self._label(info)
 
     def _fit(self, info: BaselineErrorsInfo) -> tuple[float, float]:
         values = info.mse[np.isfinite(info.mse)]
         if values.size:
-            near = values[values <= _FAR * max(values.min(), 1e-300)]
+            least = max(float(values.min()), 1e-300)
+            near = values[values <= _FAR * least]
+            if info.mse[0] <= _OWN_FAR * least:
+                near = np.append(near, info.mse[0])
             pad = 0.12 * (near.max() - near.min()) or 0.1 * near.max()
             plotting.fit(self._x, max(0.0, float(near.min() - pad)), float(near.max() + pad))
         return float(self._x.start), float(self._x.end)

@@ -86,6 +86,22 @@ def test_the_script_gives_a_warm_run_its_parent_and_its_rivals_bit_for_bit(make,
     assert f"upper {float(columns['upper'][1])!r}, lower" in said
 
 
+@pytest.mark.parametrize(
+    ("moved", "told"),
+    [(1e-13, ": as on the page, but for the last digits"), (1e-6, ": NOT as on the page, which")],
+)
+def test_the_script_tells_last_digits_from_another_result(make, tmp_path, moved, told):  # noqa: F811
+    player = make(**GOLDEN)
+    ended(player)
+    text = script([as_seen(shot) for shot in on_screen(player)])
+    upper = float(on_screen(player)[0].columns["upper"][-1])
+    assert repr(upper) in text
+    path = tmp_path / "again.py"
+    path.write_text(text.replace(repr(upper), repr(upper * (1.0 + moved))))
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    assert told in done.stdout, done.stdout
+
+
 def test_the_script_gives_a_chain_of_branches_bit_for_bit(make, tmp_path):  # noqa: F811
     player = make(**GOLDEN)
     branched(player, 6)

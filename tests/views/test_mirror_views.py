@@ -239,6 +239,15 @@ def test_baselines_stand_beside_the_run_at_the_cursor():
     assert first.mse[0] == 5.0
 
 
+@pytest.mark.parametrize(("own", "in_range"), [(30.0, True), (1000.0, False)])
+def test_the_line_stands_at_the_runs_own_error_or_nowhere(own, in_range):
+    view, info = drawn(BaselineErrorsView, [mirror(0, test_mse=own)], 0, Scene(baselines=BASELINES))
+    assert info.mse[0] == own
+    assert view._line.visible is in_range
+    if in_range:
+        assert view._line.location == own < view.figure().x_range.end
+
+
 def test_without_any_error_the_rows_are_there():
     view, info = drawn(BaselineErrorsView, [mirror(0)], 0, Scene(baselines=(Baseline("A"),)))
     assert not view._line.visible

@@ -147,8 +147,9 @@ class Controls:
         if state.first.table is not None:
             options[f"{state.first['data']} (yours)"] = state.first["data"]
         if self._data.options != options:
-            self._data.options = options
-        if self._data.value != state.first["data"]:
+            # In one message: a slow browser would answer new options with the first of them.
+            self._data.param.update(options=options, value=state.first["data"])
+        elif self._data.value != state.first["data"]:
             self._data.value = state.first["data"]
 
     def _show_problems(self, state: RaceState) -> None:
