@@ -245,7 +245,7 @@ class SecondOrder(Solver):
             return svm_tolerance(None, last)
         tol = min(_LOOSEST_TOLERANCE, _TOLERANCE_PER_GAP * last.gap)
         if last.svm_violation > last.svm_tolerance:  # rows were left out: no tolerance mends that
-            return tol
+            return min(tol, last.svm_tolerance)
         share = _SVM_SHARE if last.idle == 0 else _SVM_SHARE_IDLE
         if last.svm_gap > share * (last.upper - last.lower):
             return max(_TIGHTEN * last.svm_tolerance, _TIGHTEST_TOLERANCE)
