@@ -143,7 +143,12 @@ class CutSolver(Solver):
             yield last
         while cancel[0] != CANCELLED:
             assert isinstance(last, CutSnapshot)
-            move = self._next(problem, last)
+            if last.bounded == problem.n_rows:
+                # alpha does not react to small changes of the weights: Algorithm 3 is exact.
+                said = f"all {last.bounded} points at the bound C: weights by Algorithm 3"
+                move = Move(problem.weight_set.maximise(last.quadratic_forms)[0], events=(said,))
+            else:
+                move = self._next(problem, last)
             last = self._evaluate(problem, last, move, last.alpha, cancel)
             if cancel[0] == CANCELLED:
                 return
@@ -167,7 +172,7 @@ class CutSolver(Solver):
         fields = found.fields(problem, last)
         lowest = CutModel.of(cuts, problem.weight_set, fields["upper"]).lowest(move.theta)
         known = lowest.bound if last is None else max(last.model_lower, lowest.bound)
-        fields["lower"] = max(fields["lower"], known)
+        fields["lower"] = float(max(fields["lower"], known))
         keep, halving_gap = _kept(cuts, lowest.multipliers, last, fields)
         return self._snapshot(
             {

@@ -10,9 +10,10 @@ import pytest
 from mkldash.errors import InputError
 from mkldash.problems.weight_sets.elastic_net import ElasticNet
 from mkldash.solvers._cut_model import CutModel
+from mkldash.solvers.cutting_plane import CuttingPlane
 from mkldash.solvers.driver import solve
 from mkldash.solvers.level_set import LevelSet
-from mkldash.solvers.stopping import StopRule
+from mkldash.solvers.stopping import Status, StopRule
 from tests.recipes import golden_problem
 from tests.solvers.cut_runs import take, toy
 
@@ -66,3 +67,19 @@ def test_a_failed_projection_is_moved_below_the_level(monkeypatch):
 def test_refuses_a_lambda_outside_the_interval(value):
     with pytest.raises(InputError, match="level_lambda"):
         LevelSet(level_lambda=value)
+
+
+@pytest.mark.parametrize("C", [1e-6, 0.1, 1.0])
+@pytest.mark.parametrize(
+    ("eta", "theta"),
+    [
+        (0.5, (0.801478, 0.145218, 0.0, 0.299906)),
+        (0.0, (0.765321, 0.379414, 0.221530, 0.470376)),
+        (1.0, (1.0, 0.0, 0.0, 0.0)),
+    ],
+)
+@pytest.mark.parametrize("solver", [LevelSet(), CuttingPlane()])
+def test_all_points_at_the_bound(solver, C, eta, theta):  # S02
+    result = solve(solver, golden_problem(eta, C), stop=StopRule(tol=1e-9))
+    assert result.status is Status.CONVERGED
+    np.testing.assert_allclose(result.best.weights.values, theta, atol=1e-5)
