@@ -58,7 +58,7 @@ def said(cells: list[nbformat.NotebookNode], pattern: str) -> re.Match[str]:
         o.get("text") or o.get("data", {}).get("text/markdown", "")
         for cell in cells for o in cell.get("outputs", [])
     ]  # fmt: skip
-    found = [match for text in texts if (match := re.search(pattern, text))]
+    found = [match for text in texts if (match := re.search(pattern, text, re.MULTILINE))]
     assert len(found) == 1, pattern
     return found[0]
 
