@@ -36,7 +36,7 @@ def reference(stack: np.ndarray, y: np.ndarray, eta: float, tol: float) -> tuple
         model = SVC(C=C, kernel="precomputed", tol=1e-5).fit(K, y)
         a = np.zeros(n)
         a[model.support_] = model.dual_coef_[0]
-        u = (rows @ a).reshape(n_kernels, n) @ a
+        u = np.maximum((rows @ a).reshape(n_kernels, n) @ a, 0.0)  # rounding
         f = K @ a
         _, loss = hinge_bias(f, y)
         upper = min(upper, 0.5 * float(a @ f) + C * loss)

@@ -3,6 +3,13 @@
 import pytest
 
 from mkldash.apps.racing.conductor import Race
+from mkldash.apps.serve import warm_up
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled():
+    """As the server does before it is ready: a thread that compiles cannot be told to end."""
+    warm_up()
 
 
 @pytest.fixture
