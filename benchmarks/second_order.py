@@ -4,7 +4,8 @@ The papers' bank, C = 100.  WDBC on the rows of `--rows wdbc-math8`, then splits
 of WDBC, Sonar, Ionosphere and Pima.  All contenders of a problem are timed in turn, each
 round, with one thread; a contender is stopped once it has used `CAP` times the
 second-order time of its round, which is then a lower bound on the ratio ("more than").
-The plain loop is that of `benchmarks.block_coordinate`, on the stated rows and to 1e-3.  `--profile` says where the second-order time goes.
+The plain loop is that of `benchmarks.block_coordinate`, on the stated rows and to 1e-3.
+`--profile` says where the second-order time goes.
 """
 
 from __future__ import annotations
